@@ -8,6 +8,10 @@ import Synchronization
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 117)
 final class TaskCache: Sendable {
     private let tasks = Mutex<[String: Task<Data>]>([:])
@@ -197,6 +201,39 @@ struct RecipesSnippets {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 217)
         timer.cancel()
         #expect(picture.isCancelled && comments.isCancelled)
+#sourceLocation()
+    }
+
+    @Test func `Clean up after a cancellation`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 231)
+        let store = try LoopbackServer { request in request.method == "PUT" ? [.stall] : .response(status: 204) }
+        defer { store.stop() }
+        let url = store.url("/key?uploadId=1")
+        let client = URLClient()
+        @Sendable func request(_ method: String, _ part: Int? = nil) -> URLRequest {
+            var request = URLRequest(url: url)
+            request.httpMethod = method
+            return request
+        }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 242)
+
+
+
+
+
+
+        let parts = (1...4).map { client.begin(request("PUT", $0)) }
+        let upload = client.keepOpen(
+            for: parts.allSucceeded().always { result in
+                if case .failure = result { _ = await client.begin(request("DELETE")).result }
+            }
+        )
+        upload.cancel()
+        await client.shutdown().value  // after the parts were removed at the server
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 258)
+        #expect(store.requests.last?.method == "DELETE")
 #sourceLocation()
     }
 }

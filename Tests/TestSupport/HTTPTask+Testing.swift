@@ -14,6 +14,11 @@ extension HTTPTask {
     /// The status, if there is a response already.
     package var statusNow: HTTPStatus? { responseNow?.status }
 
+    /// The error, if the task has failed by now.
+    package var errorNow: HTTPError? {
+        if case .failure(let error)? = peek() { error } else { nil }
+    }
+
     /// The code of the error, if the task has failed already.
     package var codeNow: HTTPError.Code? {
         if case .failure(let error) = peek() { error.code } else { nil }

@@ -1,3 +1,5 @@
+internal import DeferredNetworking
+
 /// Completes requests that have no host, so that a program can name its server in one place.
 ///
 /// ```swift
@@ -51,8 +53,7 @@ extension HTTPRequest {
 
     /// Returns true if an environment with this server has completed the request already.
     fileprivate func isCompleted(by environment: Prepared) -> Bool {
-        parts.isHostOfEnvironment && host?.lowercased() == environment.host.lowercased()
-            && (scheme ?? environment.scheme) == environment.scheme && port == environment.port
+        parts.isHostOfEnvironment && parts.origin == environment.origin
     }
 
     fileprivate mutating func addHeaders(of environment: Prepared) {
@@ -64,9 +65,9 @@ extension HTTPRequest {
 
 extension URLParts {
     fileprivate mutating func apply(_ environment: Prepared) {
-        setHostOfEnvironment(environment.host)
         scheme = scheme ?? environment.scheme
         port = port ?? environment.port
+        setHostOfEnvironment(environment.host)
         if path.isEmpty {
             path = environment.path
         } else if !environment.path.isEmpty {
@@ -92,6 +93,8 @@ private final class Prepared: Sendable {
     let query: String?
     let headers: HTTPHeaders
     let description: String
+
+    var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
 
     init(_ environment: HTTPEnvironment) {
         (scheme, host, port) = (environment.scheme, environment.host, environment.port)

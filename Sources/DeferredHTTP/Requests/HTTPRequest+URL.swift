@@ -23,10 +23,17 @@ extension HTTPRequest {
         set { parts.port = newValue }
     }
 
-    /// The path, decoded. Setting it encodes characters that a path can't hold, and resolves the segments `.` and `..`.
+    /// The path, decoded. Setting it encodes characters that a path can't hold.
+    ///
+    /// The segments `.` and `..` are sent as they are given, since they name objects in some stores. Other servers take
+    /// them for a folder and the one above. Only a client with the engine libcurl sends them; URLSession would resolve
+    /// them, and such a request fails with ``HTTPError/Code/invalidRequest``.
     public var path: String {
         get { parts.path.removingPercentEncoding ?? parts.path }
-        set { parts.path = PercentEncoding.encode(newValue, allowing: PercentEncoding.path) }
+        set {
+            parts.path = PercentEncoding.encode(newValue, allowing: PercentEncoding.path)
+            parts.refusedSegment = nil
+        }
     }
 
     /// The path as it is sent.
@@ -34,10 +41,12 @@ extension HTTPRequest {
 
     /// Adds segments to the path. A slash in one of them is encoded.
     ///
-    /// The segments `.` and `..` are resolved, since servers would take them for the same and the parent folder: check
-    /// names that come from outside.
+    /// The segments `.` and `..` are refused, since servers would take them for the same and the parent folder, also if
+    /// they were encoded: the request fails with ``HTTPError/Code/invalidRequest`` when it is loaded. Where they are the
+    /// name of an object, set ``path``.
     public mutating func appendPathSegments(_ segments: String...) {
         for segment in segments {
+            if segment == "." || segment == ".." { parts.refusedSegment = segment }
             if !parts.path.hasSuffix("/") { parts.path += "/" }
             parts.path += PercentEncoding.encode(segment, allowing: PercentEncoding.segment)
         }

@@ -21,8 +21,7 @@ public import Foundation
 public struct HTTPRequest: Sendable, Identifiable {
     private var contents: Contents
 
-    /// Creates a request to a URL, which is used unchanged, except that the dot segments of its path are resolved:
-    /// RFC 3986, section 5.2.4.
+    /// Creates a request to a URL, which is used unchanged.
     public init(_ method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
         contents = Contents(Identity(), method, headers, body, URLParts(url), HTTPRequestOptions(), url: url)
     }

@@ -3,21 +3,23 @@ package import Foundation
 
 /// The parts of a request's URL, each percent-encoded as it was given, so that nothing gets lost.
 package struct URLParts: Sendable, Hashable {
-    package var scheme: String?
+    package var scheme: String? {
+        didSet { isHostOfEnvironment = false }
+    }
     package var host: String? {
         didSet { isHostOfEnvironment = false }
     }
-    package var port: Int?
-    /// Has no dot segments, so that what is logged and signed is what is sent.
-    package var path = "" {
-        didSet { path = PathSegments.resolved(path) }
+    package var port: Int? {
+        didSet { isHostOfEnvironment = false }
     }
+    /// With its dot segments, which are the names of other objects for some servers.
+    package var path = ""
     package var query: String?
 
     /// The parts that few requests have, in one reference, so that the others are copied faster.
     private var rare = Rare.none
 
-    /// True if the host was filled in by ``ApplyEnvironment``.
+    /// True if the host was filled in by ``ApplyEnvironment``, and is still at that scheme and port.
     private(set) var isHostOfEnvironment = false
 
     /// - Parameter path: Percent-encoded.
@@ -25,7 +27,7 @@ package struct URLParts: Sendable, Hashable {
         self.scheme = scheme
         self.host = host
         self.port = port
-        self.path = PathSegments.resolved(path)
+        self.path = path
     }
 
     package var user: String? {
@@ -43,7 +45,14 @@ package struct URLParts: Sendable, Hashable {
         set { rare.parts.fragment = newValue }
     }
 
+    /// A segment that was appended to the path, and that would leave its folder.
+    var refusedSegment: String? {
+        get { rare.parts.refusedSegment }
+        set { rare.parts.refusedSegment = newValue }
+    }
+
     private struct RareParts: Sendable, Hashable {
+        var refusedSegment: String?
         var user: String?
         var password: String?
         var fragment: String?
@@ -58,6 +67,9 @@ package struct URLParts: Sendable, Hashable {
             set { self = newValue == RareParts() ? .none : .some(newValue) }
         }
     }
+
+    /// nil without a host.
+    var origin: Origin? { host.map { Origin(scheme: scheme, host: $0, port: port) } }
 
     mutating func setHostOfEnvironment(_ host: String) {
         self.host = host
@@ -76,7 +88,7 @@ package struct URLParts: Sendable, Hashable {
         host = components.encodedHost
         // A port that no integer can hold is out of range as well, and must not give way to the scheme's port.
         port = components.port ?? components.rangeOfPort.map { _ in .max }
-        path = PathSegments.resolved(components.percentEncodedPath)
+        path = components.percentEncodedPath
         query = components.percentEncodedQuery
         fragment = components.percentEncodedFragment
     }
@@ -85,6 +97,13 @@ package struct URLParts: Sendable, Hashable {
     ///
     /// - Parameter known: A URL that may be the same. Parsing its text again would take longer than all the rest.
     func makeURL(like known: URL? = nil) throws(URLClientError) -> URL {
+        if let refusedSegment {
+            throw .invalidRequest(
+                reason:
+                    "the segment \(DisplayText.quoted(refusedSegment)) was appended to the path, and names a folder to "
+                    + "most servers; check names that come from outside, or set `path` if it is the name of an object"
+            )
+        }
         let authority = try checkedHost()
         let scheme = scheme ?? "https"
         try RequestGrammar.check(scheme: scheme)

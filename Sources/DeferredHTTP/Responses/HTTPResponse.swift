@@ -99,6 +99,10 @@ public struct HTTPResponse: Sendable {
     /// ```
     public var links: [ResponseHead.Link] { ResponseHead.links(in: headers, of: url ?? request.url) }
 
+    /// The ways in which the server wants the request to be authenticated, in order of its preference, from the fields
+    /// `WWW-Authenticate`.
+    public var challenges: [AuthenticationChallenge] { AuthenticationChallenge.challenges(in: headers) }
+
     /// Creates a response with any kind of body.
     package init(
         request: HTTPRequest,

@@ -20,7 +20,7 @@ final class CachingEngine: Engine {
     var idleTimeout: Duration? { inner.idleTimeout }
     var invalidated: Future<Void> { inner.invalidated }
 
-    func checkHost(of url: URL) throws(URLClientError) { try inner.checkHost(of: url) }
+    func check(_ url: URL) throws(URLClientError) { try inner.check(url) }
 
     func checkTrailers() throws(URLClientError) { try inner.checkTrailers() }
 

@@ -1,4 +1,5 @@
 public import DeferredCore
+public import DeferredTask
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -15,6 +16,8 @@ extension URLClient {
 
     /// Lets current requests finish, and refuses new ones with ``URLClientError/shutDown``.
     ///
+    /// Work that the client is kept open for is waited for, too: see ``keepOpen(for:)``.
+    ///
     /// - Returns: A future that is filled when all requests have ended and the connections are closed. Calling this
     ///   again returns the same future.
     @discardableResult
@@ -29,8 +32,29 @@ extension URLClient {
     ///   has released them.
     @discardableResult
     public func invalidateAndCancel() -> Future<Void> {
-        transport.close()
+        transport.close(finishesWork: false)
         transport.abortAll { _ in URLClientError.shutDown }
         return transport.invalidated
+    }
+
+    /// Lets ``shutdown()`` wait for work that consists of several requests, and for the clean-up after it.
+    ///
+    /// ```swift
+    /// let upload = client.keepOpen(for: parts(of: file).always { result in
+    ///     if case .failure = result { _ = await client.begin(abort).result }
+    /// })
+    /// upload.cancel()
+    /// await client.shutdown().value  // after the parts were removed at the server
+    /// ```
+    ///
+    /// Until the task has ended, all new requests are accepted, also after ``shutdown()``; ``invalidateAndCancel()`` waits
+    /// for nothing. To be called before ``shutdown()``.
+    ///
+    /// - Parameter task: Not cancelled by the client. It is kept until it has ended, and so is the client's engine.
+    /// - Returns: The task.
+    @discardableResult
+    public func keepOpen<Success: Sendable>(for task: Task<Success>) -> Task<Success> {
+        transport.keepOpen(for: task)
+        return task
     }
 }

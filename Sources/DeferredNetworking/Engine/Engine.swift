@@ -30,8 +30,8 @@ package protocol Engine: AnyObject, Sendable {
     /// Filled when the engine is gone and has closed everything.
     var invalidated: Future<Void> { get }
 
-    /// Checks that tasks can connect to the host of a URL.
-    func checkHost(of url: URL) throws(URLClientError)
+    /// Checks that tasks can connect to the host of a URL, and send its path as it is.
+    func check(_ url: URL) throws(URLClientError)
 
     /// Checks that tasks can send trailers.
     func checkTrailers() throws(URLClientError)

@@ -225,7 +225,7 @@ extension Exchange {
     private func follow(_ request: URLRequest?, round: Int) {
         let retained = state.withLock { $0.retained }
         do throws(URLClientError) {
-            if let url = request?.url { try retained?.engine.checkHost(of: url) }
+            if let url = request?.url { try retained?.engine.check(url) }
             handle { $0.machine.answered(request.map { .follow($0) } ?? .deliver, round: round) }
         } catch {
             handle { $0.machine.answered(.fail(error.about(request?.url)), round: round) }

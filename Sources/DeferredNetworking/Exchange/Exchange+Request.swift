@@ -91,6 +91,8 @@ extension Exchange {
             settings.transport?.steppedAside(identifier)
         case .comeBack:
             settings.transport?.cameBack(identifier)
+        case .tell(let head):
+            events?.report(.challenged(head))
         case .ask(let challenge, let round):
             ask(challenge, round: round)
         case .pause(let duration, let attempt, let round, let error):

@@ -41,6 +41,9 @@ extension ExchangeStateMachine {
         /// Gives up its turn for the time of the pause that comes next, and asks for it again.
         case stepAside, comeBack
 
+        /// Reports a challenge that is answered without asking.
+        case tell(ResponseHead)
+
         case ask(URLClient.Authentication.Challenge, round: Int)
 
         /// The error is the attempt's, unless it was a status that is accepted.

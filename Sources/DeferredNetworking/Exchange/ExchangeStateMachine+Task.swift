@@ -18,7 +18,11 @@ extension ExchangeStateMachine {
             return actions.append(.deliverInterim(head))
         }
         do throws(URLError) {
-            run.expected = try ResponseFraming.check(head, of: request)
+            run.expected = try ResponseFraming.check(
+                head,
+                of: request,
+                acceptsAnyPart: policies.acceptsAnyPart
+            )
         } catch {
             return abort(with: error)
         }
@@ -194,7 +198,7 @@ extension ExchangeStateMachine {
         switch answer {
         case .follow(let next):
             do throws(URLClientError) {
-                let checked = try checked(next, proposal: proposal, body)
+                let checked = try reauthorized(checked(next, proposal: proposal, body))
                 chain.append(request.url)
                 guard let run else { return actions.append(.startTask(checked, start(checked))) }
                 request = checked
@@ -261,6 +265,15 @@ extension ExchangeStateMachine {
     ) throws(URLClientError) -> CheckedRequest {
         // Another method than the proposed one has another body.
         try request.following(next, body: next.httpMethod == proposal.httpMethod ? body : .inRequest)
+    }
+
+    /// Returns a request after a redirect with an answer for its own URL, if it carries one for another URL.
+    private mutating func reauthorized(_ request: CheckedRequest) throws(URLClientError) -> CheckedRequest {
+        guard hasDigest, let field = request.value(of: "Authorization"),
+            field == self.request.value(of: "Authorization"),
+            Origin(of: request.url) == Origin(of: self.request.url)
+        else { return request }
+        return try authorized(request)
     }
 
     /// Notes a credential, and returns whether it was not tried before, where the platform answers challenges itself:

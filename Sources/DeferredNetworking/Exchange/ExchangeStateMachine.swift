@@ -109,7 +109,7 @@ struct ExchangeStateMachine {
     /// The request as it was checked, and as it was last sent.
     private let original: CheckedRequest
     var request: CheckedRequest
-    private let policies: RequestPolicies
+    let policies: RequestPolicies
     let redirectLimit: Int
     private let authenticates: Bool
 
@@ -119,6 +119,9 @@ struct ExchangeStateMachine {
     private var challenges = 0
     private var credential: URLClient.Credential?
     private var refused: [URLClient.Credential] = []
+
+    /// Takes the place of the credential for the scheme Digest, whose answers depend on the request.
+    private var digest: DigestAnswers?
 
     /// The number of tasks that have not ended, also of earlier attempts.
     var tasks = 0
@@ -148,7 +151,10 @@ struct ExchangeStateMachine {
         let isFree = (preemptive != nil || answer != nil) && request.value(of: "Authorization") == nil
         authenticates = isFree && answer != nil
         credential = isFree ? preemptive : nil
+        digest = isFree ? policies.authentication.digest.map(DigestAnswers.init) : nil
     }
+
+    var hasDigest: Bool { digest != nil }
 
     var hasEnded: Bool { if case .ended = state { true } else { false } }
 
@@ -236,11 +242,18 @@ struct ExchangeStateMachine {
         (chain, credentials) = ([], [])
         state = .preparing
         do throws(URLClientError) {
-            let request = if let credential { try original.authorized(by: credential.field()) } else { original }
-            actions.append(.prepare(request, isNewAttempt: isNewAttempt))
+            actions.append(.prepare(try authorized(original), isNewAttempt: isNewAttempt))
         } catch {
             end(.finish(.failure(error)))
         }
+    }
+
+    /// Returns a request to the caller's origin with the credential, if there is one.
+    mutating func authorized(_ request: CheckedRequest) throws(URLClientError) -> CheckedRequest {
+        if let field = digest?.field(method: request.method, url: request.url, body: { request.bodyInMemory }) {
+            return try request.authorized(by: field)
+        }
+        return if let credential { try request.authorized(by: credential.field()) } else { request }
     }
 
     /// Handles the request that the receiver wants to be sent in this attempt, and returns the number of its task.
@@ -316,6 +329,11 @@ struct ExchangeStateMachine {
         }
         round += 1
         if isChallenged, let head = outcome.head {
+            if digest?.mayAnswer(head.challenges, from: original.url, body: { original.bodyInMemory }) == true {
+                challenges += 1
+                steps.append(.tell(head))
+                return startAttempt()
+            }
             if let credential { refused.append(credential) }
             credential = nil
             challenges += 1

@@ -8,12 +8,17 @@ final class RequestPolicies: Sendable {
     let authentication: URLClient.Authentication
     let validation: URLClient.StatusValidation
 
+    /// True if a 206 that was not asked for is a response like any other, whose status the caller judges.
+    let acceptsAnyPart: Bool
+
     init(
         retries: URLClient.Retries = .none,
         authentication: URLClient.Authentication = .none,
-        validation: URLClient.StatusValidation = .any
+        validation: URLClient.StatusValidation = .any,
+        acceptsAnyPart: Bool = false
     ) {
         (self.retries, self.authentication, self.validation) = (retries, authentication, validation)
+        self.acceptsAnyPart = acceptsAnyPart
     }
 
     /// True if the caller's closures may be asked about challenges or retries.
@@ -21,4 +26,7 @@ final class RequestPolicies: Sendable {
 
     /// One attempt, without a credential, that succeeds with any status.
     static let none = RequestPolicies()
+
+    /// Those of a chain, which gets every response that is well formed.
+    static let ofChain = RequestPolicies(acceptsAnyPart: true)
 }

@@ -11,7 +11,13 @@ enum ResponseFraming {
     struct UnusableRange: Error {}
 
     /// Returns the length of the body, like ``BodyLength/expected(from:method:)``.
-    static func check(_ head: ResponseHead, of request: CheckedRequest) throws(URLError) -> Int64? {
+    ///
+    /// - Parameter acceptsAnyPart: Whether a part that was not asked for is a response like any other.
+    static func check(
+        _ head: ResponseHead,
+        of request: CheckedRequest,
+        acceptsAnyPart: Bool = false
+    ) throws(URLError) -> Int64? {
         guard head.isHTTP else { return nil }
         func flaw(_ description: String, _ underlying: (any Error)? = nil) -> URLError {
             URLError(.badServerResponse, failing: request.url, description: description, underlying: underlying)
@@ -24,6 +30,7 @@ enum ResponseFraming {
         }
         guard head.status == 206 else { return length }
         guard let asked = request.value(of: "Range") else {
+            if acceptsAnyPart { return length }
             let range = head.value(of: "Content-Range").map { " with Content-Range: \(DisplayText.quoted($0))" } ?? ""
             throw flaw(
                 "The response has status 206 (Partial Content)\(range), but no range was requested; "

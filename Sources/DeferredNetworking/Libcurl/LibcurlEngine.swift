@@ -120,7 +120,7 @@ package final class LibcurlEngine: Engine {
     }
 
     /// Refuses an IPv6 zone that this machine doesn't have: libcurl would ignore it.
-    package func checkHost(of url: URL) throws(URLClientError) {
+    package func check(_ url: URL) throws(URLClientError) {
         guard let host = IPv6Literals.literal(in: url), let delimiter = host.range(of: "%25") else { return }
         let zone = String(host[delimiter.upperBound...])
         var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))

@@ -66,6 +66,8 @@ final class LibcurlHandle {
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_BUFFERSIZE, Self.bufferSize)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        // Dot segments may be the name of an object, and are what was signed.
+        set(CURLOPT_PATH_AS_IS, 1)
         // Without this option, cancelling a request waits for its name look-up. Unknown before 7.87.
         set(CURLOPT_QUICK_EXIT, 1)
         // The client enforces its own deadlines, and libcurl has no value for "never".

@@ -44,17 +44,28 @@ public struct HTTPMethod: Sendable, Hashable, RawRepresentable, ExpressibleByStr
     /// Requests an echo of the request as it arrived.
     public static let trace: Self = "TRACE"
 
-    /// A Boolean value that indicates whether the method only reads: `GET`, `HEAD`, `OPTIONS` and `TRACE`.
+    /// A Boolean value that indicates whether the method only reads, such as `GET`, `HEAD`, `PROPFIND` or `QUERY`, by
+    /// [IANA's registry](https://www.iana.org/assignments/http-methods).
     public var isSafe: Bool { Self.safe.contains(self) }
 
-    /// A Boolean value that indicates whether sending a request twice has the same effect as sending it once: the safe
-    /// methods, `PUT` and `DELETE`.
+    /// A Boolean value that indicates whether sending a request twice has the same effect as sending it once. See
+    /// ``idempotent``.
     public var isIdempotent: Bool { Self.idempotent.contains(self) }
 
     /// The method as it is sent.
     public var description: String { rawValue }
 
-    private static let safe: Set<Self> = [.get, .head, .options, .trace]
+    private static let safe: Set<Self> = [
+        .get, .head, .options, .trace, "PRI", "PROPFIND", "QUERY", "REPORT", "SEARCH",
+    ]
 
-    static let idempotent: Set<Self> = safe.union([.put, .delete])
+    /// The methods of which [IANA's registry](https://www.iana.org/assignments/http-methods) says that sending a request
+    /// twice has the same effect as sending it once: those that only read, `PUT`, `DELETE`, and most of WebDAV's and its
+    /// relatives', such as `MKCOL`, `COPY`, `MOVE` and `UNLOCK`, but not `LOCK`.
+    public static let idempotent: Set<Self> = safe.union([
+        .put, .delete, "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN", "CHECKOUT", "COPY", "LABEL", "LINK", "MERGE",
+        "MKACTIVITY", "MKCALENDAR", "MKCOL", "MKREDIRECTREF", "MKWORKSPACE", "MOVE", "ORDERPATCH", "PROPPATCH",
+        "REBIND",
+        "UNBIND", "UNCHECKOUT", "UNLINK", "UNLOCK", "UPDATE", "UPDATEREDIRECTREF", "VERSION-CONTROL",
+    ])
 }

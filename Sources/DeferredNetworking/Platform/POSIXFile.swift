@@ -153,6 +153,54 @@ package enum POSIXFile {
     static var lastError: POSIXErrorCode { POSIXErrorCode(rawValue: errno) ?? .EIO }
 }
 
+// MARK: Small files that processes share
+
+extension POSIXFile {
+    /// Returns the bytes of a small file, or nil if there is none.
+    package static func wholeFile(at path: String) throws -> Data? {
+        guard let descriptor = openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) else {
+            if lastError == .ENOENT { return nil }
+            throw FileFailure.reading(path)
+        }
+        defer { _ = close(descriptor) }
+        guard let count = status(of: descriptor)?.st_size else { throw FileFailure.reading(path) }
+        return read(Int(count), at: 0, from: descriptor) ?? Data()
+    }
+
+    /// Replaces a file as a whole, or removes it. Only the owner may access it.
+    package static func replaceFile(at path: String, with bytes: Data?) throws {
+        guard let bytes else {
+            guard unlink(path) == 0 || lastError == .ENOENT else { throw FileFailure.writing(path) }
+            return
+        }
+        let new = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        guard let descriptor = openFile(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC) else {
+            throw FileFailure.writing(path)
+        }
+        var failure = writeAll(bytes, to: descriptor)
+        // Before it takes the place of the old one: a computer that loses its power must not be left with neither.
+        if failure == nil, fsync(descriptor) != 0 { failure = lastError }
+        _ = close(descriptor)
+        if failure == nil, rename(new, path) != 0 { failure = lastError }
+        guard let failure else { return }
+        _ = unlink(new)
+        throw FileFailure.writing(path, failure)
+    }
+
+    /// Opens a file to be locked, and makes it if there is none.
+    package static func makeLock(at path: String) throws -> FileHandle {
+        guard let file = handle(path, O_RDWR | O_CREAT | O_NOFOLLOW) else { throw FileFailure.writing(path) }
+        return file
+    }
+
+    /// Locks a file, or returns false if somebody else has, in this process or another.
+    package static func tryLock(_ file: FileHandle, at path: String) throws -> Bool {
+        if lockAgainstOtherProcesses(file.fileDescriptor) { return true }
+        guard [.EWOULDBLOCK, .EINTR].contains(lastError) else { throw FileFailure.writing(path) }
+        return false
+    }
+}
+
 extension stat {
     package var modificationTime: timespec {
         #if canImport(Darwin)

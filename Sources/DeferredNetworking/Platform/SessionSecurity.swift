@@ -97,7 +97,7 @@ struct SessionSecurity: @unchecked Sendable {
         else { return URLError(.serverCertificateUntrusted, failing: nil) }
         let certificate = SecCertificateCopyData(Unmanaged<SecCertificate>.fromOpaque(leaf).takeUnretainedValue())
         let key = SubjectPublicKeyInfo.of(certificate: Data(referencing: certificate as NSData))
-        guard let key, pins.contains(Data(SHA256.hash(data: key))) else {
+        guard let key, pins.contains(Data(CryptoKit.SHA256.hash(data: key))) else {
             return URLError(
                 .serverCertificateUntrusted,
                 failing: nil,

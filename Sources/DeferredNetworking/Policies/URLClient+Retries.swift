@@ -48,7 +48,7 @@ extension URLClient {
         /// result.
         public var longestRetryAfter: Duration = .seconds(60)
 
-        /// The methods that may be sent twice, in upper case.
+        /// The methods that may be sent twice. For a read by `POST`, add that to those of the request's own options.
         public var methods: Set<HTTPMethod> = HTTPMethod.idempotent
 
         /// The statuses that are worth another attempt.
@@ -131,8 +131,7 @@ extension URLClient.Retries {
         after error: (any Error)? = nil
     ) -> Bool {
         guard !hasOneShotBody else { return false }
-        return isKeyed || methods.contains(HTTPMethod(rawValue: method.rawValue.uppercased()))
-            || FailureCause(of: error) == .notProcessed
+        return isKeyed || methods.contains(method) || FailureCause(of: error) == .notProcessed
     }
 
     /// Returns true if another attempt may succeed after this error.

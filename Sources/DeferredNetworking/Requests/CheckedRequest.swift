@@ -50,6 +50,12 @@ package struct CheckedRequest: Sendable {
         if case .inRequest = body { request.httpBody != nil || request.httpBodyStream != nil } else { true }
     }
 
+    /// The bytes of the body; nil if they aren't in memory.
+    var bodyInMemory: Data? {
+        guard case .inRequest = body, request.httpBodyStream == nil else { return nil }
+        return request.httpBody ?? Data()
+    }
+
     /// True if the body's stream would already be read when the request is sent again.
     var hasOneShotBody: Bool {
         switch body {
@@ -103,7 +109,7 @@ package struct CheckedRequest: Sendable {
             )
             result.timeout = timeout
         }
-        try engine.checkHost(of: url)
+        try engine.check(url)
         if body.trailers != nil { try engine.checkTrailers() }
         return result
     }

@@ -5,7 +5,13 @@ package enum URLReference {
     /// Returns the absolute URL of a reference in a response from `base`, with only illegal characters percent-encoded:
     /// RFC 3986, section 5. Returns nil if it can't be one.
     package static func resolved(_ reference: String, against base: URL?) -> URL? {
-        URL(string: encoded(reference.trimmingCharacters(in: .whitespaces)), relativeTo: base)?.absoluteURL
+        let url = URL(string: encoded(reference.trimmingCharacters(in: .whitespaces)), relativeTo: base)?.absoluteURL
+        guard let url, PathSegments.hasDots(url.path(percentEncoded: true)),
+            var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return url }
+        // Foundation leaves the dots of a reference that has a scheme.
+        parts.percentEncodedPath = PathSegments.resolved(parts.percentEncodedPath)
+        return parts.url ?? url
     }
 
     private static let delimiters = ByteSet("/?#")

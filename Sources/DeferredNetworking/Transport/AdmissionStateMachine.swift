@@ -3,6 +3,9 @@ struct AdmissionStateMachine {
     enum State: Equatable {
         case open
 
+        /// Somebody has work to finish: new requests are accepted until that has ended.
+        case finishing
+
         /// Current requests may end; new ones are refused.
         case closing
 
@@ -29,6 +32,9 @@ struct AdmissionStateMachine {
     /// The number of requests that may still create tasks on the engine, or wait for the end of a task.
     private(set) var retainCount = 0
 
+    /// The number of tasks that keep the transport open.
+    private var workCount = 0
+
     private let limit: Int
 
     /// - Parameter limit: the maximum number of running requests; nil for no limit.
@@ -37,7 +43,7 @@ struct AdmissionStateMachine {
     }
 
     mutating func arrived(_ request: UInt64, host: @autoclosure () -> String) -> Action? {
-        guard state == .open else { return .refuse(request) }
+        guard state == .open || state == .finishing else { return .refuse(request) }
         guard runningCount < limit else {
             waiting.append(request, host: host())
             return nil
@@ -91,9 +97,20 @@ struct AdmissionStateMachine {
         return invalidateIfIdle()
     }
 
-    mutating func close() -> Action? {
-        guard state == .open else { return nil }
+    /// Accepts requests until ``workEnded()``, also while it is being closed.
+    mutating func workBegan() { workCount += 1 }
+
+    mutating func workEnded() -> Action? {
+        workCount -= 1
+        guard workCount == 0, state == .finishing else { return nil }
         state = .closing
+        return invalidateIfIdle()
+    }
+
+    /// - Parameter finishesWork: Whether new requests are accepted as long as somebody has work to finish.
+    mutating func close(finishesWork: Bool = true) -> Action? {
+        guard state == .open || state == .finishing else { return nil }
+        state = finishesWork && workCount > 0 ? .finishing : .closing
         return invalidateIfIdle()
     }
 

@@ -16,7 +16,7 @@ extension Transport {
         counting direction: BodyProgress.Direction,
         in reporter: ProgressReporter
     ) -> Task<(body: Data, head: ResponseHead)> {
-        gather(original, check, options: options, policies: .none, counting: direction, in: reporter) { ($0, $1) }
+        gather(original, check, options: options, policies: .ofChain, counting: direction, in: reporter) { ($0, $1) }
     }
 
     /// Begins a request whose response is read as it arrives, with any kind of request body.
@@ -26,7 +26,7 @@ extension Transport {
         options: URLClient.RequestOptions,
         in reporter: ProgressReporter
     ) -> Task<(body: HTTPBodyStream, head: ResponseHead)> {
-        stream(original, check, options: options, policies: .none, in: reporter, requiring: { _ in }) { ($0, $1) }
+        stream(original, check, options: options, policies: .ofChain, in: reporter, requiring: { _ in }) { ($0, $1) }
     }
 
     /// Begins a download into a file, with any kind of request body. It succeeds once the file is complete.

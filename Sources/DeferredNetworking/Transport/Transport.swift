@@ -176,8 +176,17 @@ package final class Transport: Sendable {
     }
 
     /// Refuses new requests, and releases the engine when all current ones have ended.
-    func close() {
-        perform { $0.admission.close() }
+    func close(finishesWork: Bool = true) {
+        perform { $0.admission.close(finishesWork: finishesWork) }
+    }
+
+    /// Accepts requests until a task has ended, also while it is being closed.
+    func keepOpen(for task: Task<some Sendable>) {
+        perform { state in
+            state.admission.workBegan()
+            return nil
+        }
+        task.upon(.immediate) { _ in self.perform { $0.admission.workEnded() } }
     }
 
     /// Fails all running and waiting requests.

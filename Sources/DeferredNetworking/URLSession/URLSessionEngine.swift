@@ -57,8 +57,9 @@ package final class URLSessionEngine: Engine {
         ownsSession = false
     }
 
-    package func checkHost(of url: URL) throws(URLClientError) {
+    package func check(_ url: URL) throws(URLClientError) {
         try IPv6Literals.check(url)
+        try DotSegments.check(url)
     }
 
     package func makeTask(for request: CheckedRequest, of exchange: Exchange, as number: Int) -> any EngineTask {

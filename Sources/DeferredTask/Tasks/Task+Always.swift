@@ -28,6 +28,47 @@ extension Task {
         }
         return derive(executor, TaskAlways(body: body))
     }
+
+    /// Returns a task that ends as this one does, after an asynchronous closure has seen the result and ended.
+    ///
+    /// For clean-up that itself takes requests, such as removing the parts of an upload that was cancelled: a `fallback`
+    /// doesn't run after a cancellation.
+    ///
+    /// ```swift
+    /// let upload = client.keepOpen(for: parts.flatMap(complete).always { result in
+    ///     if case .failure = result { _ = await client.begin(abort).result }
+    /// })
+    /// ```
+    ///
+    /// - Parameter body: Called in a Swift task of its own that nobody cancels. Kept until it has ended, or until this
+    ///   task's future is lost unfilled.
+    /// - Returns: A task whose cancellation cancels this one, and waits for the closure all the same; both then end as this
+    ///   one decides.
+    @_disfavoredOverload
+    public func always(_ body: @escaping @Sendable (Result) async -> Void) -> Task {
+        derive(ImmediateExecutor(), TaskCleanUp(body: body))
+    }
+}
+
+/// Runs an asynchronous closure with the result, and goes on with the result when that has ended.
+@usableFromInline
+struct TaskCleanUp<Success: Sendable>: TaskTransform {
+    @usableFromInline typealias Case = WholeResult<Success>
+
+    @usableFromInline let body: @Sendable (Result<Success, any Error>) async -> Void
+
+    // Neither what it waits for nor the closure ends early.
+    @usableFromInline static var endsWhenCancelled: Bool { false }
+
+    @usableFromInline
+    func run(_ content: Result<Success, any Error>) -> Outcome<Result<Success, any Error>> {
+        let end = Deferred<Result<Success, any Error>>()
+        _Concurrency.Task {
+            await body(content)
+            end.fill(with: content)
+        }
+        return .future(end.future)
+    }
 }
 
 @usableFromInline

@@ -17,6 +17,22 @@ extension Task {
         derive(executor, TaskMap(FailureCase.self, substitute))
     }
 
+    /// Returns a task that replaces a failure with the value that an asynchronous closure returns.
+    ///
+    /// The same as ``fallback(on:to:)-(Executor,_)`` to a `Task { … }` of the closure.
+    ///
+    /// ```swift
+    /// let user = client.decode(User.self, from: request).recover { error in try await database.user(after: error) }
+    /// ```
+    ///
+    /// - Parameter substitute: May throw the same or another error. Kept until it has run, or the new task is cancelled.
+    /// - Returns: A task whose cancellation cancels this one and, once it runs, the Swift task of `substitute`, which
+    ///   does not run if that comes first.
+    @_disfavoredOverload
+    public func recover(_ substitute: @escaping @Sendable (any Error) async throws -> Success) -> Task {
+        fallback { error in Task { try await substitute(error) } }
+    }
+
     /// Returns a task that replaces the error of a failure with the one `transform` returns.
     ///
     /// For errors of a lower layer that callers should see as errors of this one. A cancelled request fails with a

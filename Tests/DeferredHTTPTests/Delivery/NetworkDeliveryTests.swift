@@ -74,7 +74,8 @@ struct NetworkDeliveryTests {
         request.delivery = .file(target.file)
         let refused = try await URLSessionLoader.underTest().load(request).get()
         #expect(refused.status == .unauthorized && refused.text == "why" && refused.file == nil)
-        let authentication = BearerAuthentication(hosts: ["127.0.0.1"]) { _ in .success("token") }
+        let host = "http://127.0.0.1:\(server.port)"
+        let authentication = BearerAuthentication(hosts: [host]) { _ in .success("token") }
         let response = try await (authentication --> URLSessionLoader.underTest()).load(request).get()
         #expect(response.file == target.file)
         #expect(try String(contentsOf: target.file, encoding: .utf8) == "whole")

@@ -9,20 +9,46 @@ import Testing
 
 @Suite(.serialized, .ownThreadInSeries, .timeLimit(.minutes(5)))
 struct URLSessionLoaderTests {
-    @Test func `a part that nobody asked for is an invalid response, with the reason`() async throws {
-        let server = try LoopbackServer { _ in
-            .response(status: 206, headers: ["Content-Range": "bytes 0-4/5"], body: "hello")
+    @Test func `every status is a response, also of a part that nobody asked for`() async throws {
+        let server = try LoopbackServer { request in
+            let status = Int(request.path.dropFirst()) ?? 0
+            return status == 206
+                ? .response(status: 206, headers: ["Content-Range": "bytes 0-4/9"], body: "hello")
+                : .response(status: status)
         }
         defer { server.stop() }
         for loader in URLSessionLoader.each {
-            let error = await #expect(throws: HTTPError.self) {
-                try await loader.load(HTTPRequest(url: server.url("/"))).get()
+            for status in Array(200...208) + [226] + Array(300...308) + Array(400...431) + [451, 499] + Array(500...511)
+                + [599]
+            {
+                for delivery in [HTTPRequest.Delivery.data, .stream] {
+                    var request = HTTPRequest(url: server.url("/\(status)"))
+                    request.delivery = delivery
+                    let response = try await loader.load(request).get()
+                    #expect(response.status.code == status)
+                    response.stream?.cancel()
+                    if status == 206, delivery == .data { #expect(response.text == "hello") }
+                }
             }
+        }
+    }
+
+    @Test func `a file is never a part that nobody asked for`() async throws {
+        let target = try TemporaryDirectory()
+        let server = try LoopbackServer { _ in
+            .response(status: 206, headers: ["Content-Range": "bytes 0-4/9"], body: "hello")
+        }
+        defer { server.stop() }
+        for loader in URLSessionLoader.each {
+            var request = HTTPRequest(url: server.url("/"))
+            request.delivery = .file(target.file)
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(request).get() }
             let text = error.map { "\($0)" } ?? ""
-            #expect(error?.code == .invalidResponse && server.requestCount > 0)
-            for part in ["status 206", "bytes 0-4/5", "no range was requested", "set the header Range"] {
+            #expect(error?.code == .invalidResponse)
+            for part in ["status 206", "bytes 0-4/9", "no range was requested", "set the header Range"] {
                 #expect(text.contains(part), "\(text)")
             }
+            #expect(!FileManager.default.fileExists(atPath: target.file.path))
         }
     }
 
@@ -99,7 +125,8 @@ struct URLSessionLoaderTests {
         let loader = URLSessionLoader(client: client)
         let response = try await loader.load(HTTPRequest(url: server.url("/"))).get()
         #expect(response.status == 503 && response.text == "no" && server.requestCount == 1)
-        let chain = BearerAuthentication(token: "old", hosts: ["127.0.0.1"]) { _ in .success("new") } --> loader
+        let host = "http://127.0.0.1:\(server.port)"
+        let chain = BearerAuthentication(token: "old", hosts: [host]) { _ in .success("new") } --> loader
         #expect(try await chain.load(HTTPRequest(url: server.url("/private"))).get().status == .ok)
         #expect(server.requests.map { $0.headers["Authorization"] } == [nil, "Bearer old", "Bearer new"])
         client.shutdown()

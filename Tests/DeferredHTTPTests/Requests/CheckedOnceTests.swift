@@ -75,7 +75,7 @@ struct CheckedOnceTests {
         var configuration = URLClient.Configuration()
         configuration.engine = .libcurl
         let chain =
-            BasicAuthentication(user: "me", password: "secret", hosts: ["::1"])
+            BasicAuthentication(user: "me", password: "secret", hosts: ["http://[::1]:\(server.port)"])
             --> URLSessionLoader(configuration: configuration)
         let port = Int(server.port)
         let requests = [

@@ -25,6 +25,48 @@ struct EncodingTests {
         #expect(String(decoding: form, as: UTF8.self) == query.replacingOccurrences(of: "%20", with: "+"))
     }
 
+    /// Those of Alamofire's documentation of its encoder, whose default is `brackets`.
+    @Test(
+        arguments: [
+            (.flat, "foo=bar&foo=baz"), (.brackets, "foo[]=bar&foo[]=baz"), (.indexedBrackets, "foo[0]=bar&foo[1]=baz"),
+        ] as [(FormNesting, String)]
+    )
+    func `arrays have brackets where the server wants them`(nesting: FormNesting, expected: String) throws {
+        var request = HTTPRequest.example
+        try request.addQuery(["foo": ["bar", "baz"]], nesting: nesting)
+        #expect(request.percentEncodedQuery == expected.replacing("[", with: "%5B").replacing("]", with: "%5D"))
+        let form = try HTTPBody.form(encoding: ["foo": ["bar", "baz"]], nesting: nesting)
+        #expect(form.pieces == [.data(Data(try #require(request.percentEncodedQuery).utf8))])
+    }
+
+    @Test func `objects within objects have brackets`() throws {
+        struct User: Encodable {
+            struct Address: Encodable { var city = "Ulm", lines = ["a", "b"] }
+            var address = Address()
+            var none: Int?
+            var friends = [["name": "Bo"], ["name": "Cy"]]
+            var isNew = true
+        }
+        for (nesting, expected) in [
+            (
+                .brackets,
+                "user[address][city]=Ulm&user[address][lines][]=a&user[address][lines][]=b&user[friends][][name]=Bo"
+                    + "&user[friends][][name]=Cy&user[isNew]=true"
+            ),
+            (
+                .indexedBrackets,
+                "user[address][city]=Ulm&user[address][lines][0]=a&user[address][lines][1]=b&user[friends][0][name]=Bo"
+                    + "&user[friends][1][name]=Cy&user[isNew]=true"
+            ),
+        ] as [(FormNesting, String)] {
+            var request = HTTPRequest.example
+            try request.addQuery(["user": User()], nesting: nesting)
+            #expect(request.percentEncodedQuery?.removingPercentEncoding == expected)
+        }
+        #expect(throws: EncodingError.self) { try HTTPBody.form(encoding: ["a": [["b"]]]) }
+        #expect(throws: EncodingError.self) { try HTTPBody.form(encoding: ["a": [["b": 1]]]) }
+    }
+
     @Test func `what is no list of simple values is refused`() {
         struct Nested: Encodable { let inner = ["a": ["b": 1]] }
         var request = HTTPRequest.example

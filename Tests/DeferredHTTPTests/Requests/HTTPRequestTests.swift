@@ -87,6 +87,12 @@ struct HTTPRequestTests {
         let methods: [HTTPMethod] = [.get, .head, .options, .trace, .put, .delete, .post, .patch, "PURGE"]
         #expect(methods.filter(\.isSafe) == [.get, .head, .options, .trace])
         #expect(methods.filter(\.isIdempotent) == [.get, .head, .options, .trace, .put, .delete])
+        let ofWebDAV: [HTTPMethod] = [
+            "PROPFIND", "REPORT", "SEARCH", "QUERY", "MKCOL", "COPY", "MOVE", "UNLOCK", "PROPPATCH",
+        ]
+        #expect(ofWebDAV.filter(\.isSafe) == ["PROPFIND", "REPORT", "SEARCH", "QUERY"])
+        #expect(ofWebDAV.allSatisfy { $0.isIdempotent })
+        for method in ["LOCK", "CONNECT", "get", "Put", "propfind"] as [HTTPMethod] { #expect(!method.isIdempotent) }
     }
 
     @Test func `a status has a phrase, and a class`() {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import DeferredHTTP
+@testable import DeferredNetworking
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct PathSegmentsTests {
@@ -12,42 +13,89 @@ struct PathSegmentsTests {
         "/b/c/d/../g": "/b/c/g", "/b/c/./g": "/b/c/g", "/b/c/.": "/b/c/", "/b/c/..": "/b/", "/b/c/../..": "/",
         "/../g": "/g", "/b/c/../../../g": "/g", "/g.": "/g.", "/.g": "/.g", "/g..": "/g..", "/..g": "/..g",
         "/./g/.": "/g/", "/g/./h": "/g/h", "/g/../h": "/h", "/.": "/", "/..": "/", "/a//../b": "/a/b",
-        "/a/%2e%2E/b": "/b", "/a/.%2e": "/", "/a/%2E/b": "/a/b", "/a/%2e%2e%2e/%2f": "/a/%2e%2e%2e/%2f", "": "",
+        "/a/%2e%2E/b": "/a/%2e%2E/b", "/a/.%2e": "/a/.%2e", "": "",
         "/": "/",
         "a/../b": "b", "../x": "x", "./": "", "/a/.../b": "/a/.../b",
     ]
 
-    @Test func `dot segments are resolved`() {
+    @Test func `dot segments of references are resolved`() {
         for (path, resolved) in Self.paths {
             #expect(PathSegments.resolved(path) == resolved, "\(path)")
             #expect(PathSegments.resolved(resolved) == resolved, "\(path)")
         }
     }
 
-    @Test func `however a request is made`() throws {
-        var request = try HTTPRequest(url: #require(URL(string: "https://host/a/../b?x=/../y")))
-        #expect(request.percentEncodedPath == "/b" && request.url?.absoluteString == "https://host/b?x=/../y")
+    /// Keys of an object store that others take for folders.
+    private static let keys = [
+        "/b/./x", "/b/a/./b", "/b/a/../b", "/b/..", "/b/.", "/..", "/a/%2e%2E/b", "/a/.%2e", "/a/b",
+    ]
+
+    @Test func `the path of a request is what was given`() throws {
+        for path in Self.keys {
+            let url = try #require(URL(string: "https://host\(path)?x=/../y"))
+            let request = HTTPRequest(url: url)
+            #expect(request.percentEncodedPath == path && request.url == url)
+        }
+        var request = HTTPRequest(host: "host", path: "/x/../../y")
+        #expect(request.url?.absoluteString == "https://host/x/../../y")
         request.path = "/a/./c"
-        #expect(request.path == "/a/c")
-        request.appendPathSegments("..", "d/..", ".")
-        #expect(request.percentEncodedPath == "/a/d%2F../")
-        #expect(HTTPRequest(host: "host", path: "/x/../../y").percentEncodedPath == "/y")
-        let environment = ApplyEnvironment(HTTPEnvironment(host: "host", pathPrefix: "/v1/../v2"))
+        #expect(request.percentEncodedPath == "/a/./c")
+        let environment = ApplyEnvironment(HTTPEnvironment(host: "host", pathPrefix: "/bucket"))
         let stub = StubLoader(.response())
         (environment --> stub).load(HTTPRequest(path: "../x"))
-        #expect(stub.requests.map(\.percentEncodedPath) == ["/v2/x"])
+        #expect(stub.requests.map(\.percentEncodedPath) == ["/bucket/../x"])
     }
 
-    @Test func `the path that a signature sees is the one that arrives`() async throws {
+    @Test func `a segment that leaves its folder is refused, unless it is set in the path`() throws {
+        for segment in [".", ".."] {
+            let stub = StubLoader(.response())
+            var request = HTTPRequest(host: "host", path: "/a")
+            request.appendPathSegments("d/..", "...", segment, "b")
+            #expect(throws: URLClientError.self) { try request.check() }
+            let task = (ApplyEnvironment(HTTPEnvironment(host: "host")) --> URLSessionLoader()).load(request)
+            let error = try #require(task.errorNow)
+            #expect(error.code == .invalidRequest && error.description.contains("\"\(segment)\" was appended"))
+            request.path = "/a/" + segment
+            #expect((stub as any HTTPLoader).load(request).statusNow == .ok)
+            #expect(try request.check().absoluteString == "https://host/a/" + segment)
+        }
+    }
+
+    @Test func `the path that a signature sees is the one that arrives, or none does`() async throws {
         let server = try LoopbackServer { _ in .status(204) }
         defer { server.stop() }
-        let signed = TestSupport.Log<String>()
-        for loader in URLSessionLoader.each {
+        let base = server.url("/").absoluteString.dropLast()
+        for (loader, isLibcurl) in zip(URLSessionLoader.each, [false, true]) {
+            let signed = Journal<String>()
             let chain = ModifyRequest { signed.add($0.percentEncodedPath) } --> loader
-            for path in Self.paths.keys.sorted() where path.hasPrefix("/") {
-                _ = try await chain.load(HTTPRequest(url: server.url(path))).get()
+            let before = server.requestCount
+            for path in Self.keys {
+                let task = chain.load(HTTPRequest(url: try #require(URL(string: base + path))))
+                if isLibcurl || path == "/a/b" {
+                    #expect(try await task.get().status == 204)
+                } else {
+                    let error = await #expect(throws: HTTPError.self) { try await task.get() }
+                    #expect(error?.code == .invalidRequest && error?.description.contains("libcurl") == true)
+                }
             }
+            let arrived = server.requests.dropFirst(before).map(\.target)
+            #expect(arrived == (isLibcurl ? signed.entries : ["/a/b"]))
         }
-        #expect(server.requests.map(\.target) == signed.entries)
+    }
+
+    @Test(arguments: ["../c", "/c/./d/..", "http://host/a/../c"])
+    func `a redirect's dots are resolved`(reference: String) async throws {
+        for (loader, isFollowedByClient) in URLSessionLoader.each.flatMap({ [($0, true), ($0, false)] }) {
+            let server = try LoopbackServer { request in
+                guard request.number == 1 else { return .status(200) }
+                let host = request.headers["Host"] ?? ""
+                return .redirect(to: reference.replacing("//host/", with: "//\(host)/"))
+            }
+            defer { server.stop() }
+            let request = HTTPRequest(url: server.url("/a/b"))
+            let chain: any HTTPLoader = isFollowedByClient ? loader : FollowRedirects() --> loader
+            #expect(try await chain.load(request).get().status == .ok)
+            #expect(server.requests.last?.target == (reference.hasPrefix("/c") ? "/c/" : "/c"))
+        }
     }
 }

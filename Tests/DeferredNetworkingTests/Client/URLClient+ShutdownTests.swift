@@ -32,6 +32,34 @@ extension URLClientTests {
             await client.shutdown().value
         }
 
+        @Test func `the clean-up after an upload that is cancelled is waited for`() async throws {
+            let server = try LoopbackServer { request in
+                request.method == "PUT" ? [.stall] : .response(status: 204).delayed(by: .milliseconds(30))
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh()
+            let uploads = (0..<4).map { number in
+                client.begin(URLRequest(server.url("/key?part=\(number)")) { $0.httpMethod = "PUT" })
+            }
+            let ended = Log<String>()
+            let upload = client.keepOpen(
+                for: uploads.allSucceeded().always { result in
+                    guard case .failure = result else { return }
+                    // One after the other, so that the last begins long after the client is told to shut down.
+                    for _ in 0..<3 {
+                        let abort = URLRequest(server.url("/key?upload")) { $0.httpMethod = "DELETE" }
+                        let status = try? await client.begin(abort).get().1.status
+                        ended.add("\(status?.code ?? 0)")
+                    }
+                }
+            )
+            try await eventually { server.requestCount == 4 }
+            upload.cancel()
+            await client.shutdown().value
+            #expect(ended.entries == ["204", "204", "204"] && upload.isFilled)
+            #expect(await client.begin(server.url("/")).ending() == .client(.shutDown))
+        }
+
         @Test func `invalidating ends everything at once`() async throws {
             let server = try LoopbackServer {
                 $0.path == "/stream" ? .response(body: "1", contentLength: 2) + [.stall] : [.stall]

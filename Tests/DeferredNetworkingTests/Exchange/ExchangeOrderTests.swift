@@ -171,7 +171,7 @@ private struct Simulation {
             return steps(after: admission.steppedAside(identifier))
         case .comeBack:
             return steps(after: admission.cameBack(identifier))
-        case .ask, .stop, .deliver, .finishStream:
+        case .tell, .ask, .stop, .deliver, .finishStream:
             return []
         }
     }

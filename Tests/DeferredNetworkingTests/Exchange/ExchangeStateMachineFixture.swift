@@ -211,6 +211,7 @@ extension ExchangeStateMachine.Step {
         case .arrive: "arrive"
         case .stepAside: "aside"
         case .comeBack: "back"
+        case .tell: "tell of challenge"
         case .ask: "ask for credential"
         case .pause(_, let attempt, _, _): "pause after \(attempt)"
         case .stop: "stop"

@@ -96,7 +96,7 @@ private struct Invariants {
             hasLeft = true
         case .pause, .ask:
             if isAttempting { return "paused in an attempt" }
-        case .arrive, .stepAside, .comeBack, .stop: break
+        case .arrive, .stepAside, .comeBack, .tell, .stop: break
         }
         return nil
     }

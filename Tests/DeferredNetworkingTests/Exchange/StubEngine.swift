@@ -15,7 +15,7 @@ final class StubEngine: Engine {
         self.make = make
     }
 
-    func checkHost(of url: URL) {}
+    func check(_ url: URL) {}
 
     func makeTask(for request: CheckedRequest, of exchange: Exchange, as number: Int) -> any EngineTask {
         make(request, exchange, number)

@@ -48,7 +48,8 @@ struct URLClientRetriesTests {
     }
 
     @Test(arguments: [
-        ("GET", false, false, true), ("put", false, false, true), ("POST", false, false, false),
+        ("GET", false, false, true), ("put", false, false, false), ("PROPFIND", false, false, true),
+        ("LOCK", false, false, false), ("POST", false, false, false),
         ("POST", true, false, true), ("PATCH", false, false, false), ("GET", false, true, false),
         ("POST", true, true, false), ("OWN", false, false, false),
     ])

@@ -53,6 +53,28 @@ struct AdmissionStateMachineTests {
         #expect(machine.state == .closed)
     }
 
+    @Test func `work to finish lets requests in while a client closes`() {
+        var machine = AdmissionStateMachine(limit: nil)
+        machine.workBegan()
+        machine.workBegan()
+        #expect(machine.close() == nil)
+        #expect(machine.workEnded() == nil)
+        #expect(machine.state == .finishing)
+        #expect(machine.arrived(1, host: "a") == .start(1))
+        #expect(machine.close() == nil)
+        #expect(machine.workEnded() == nil)
+        #expect(machine.arrived(2, host: "a") == .refuse(2))
+        #expect(machine.left(1) == .invalidate)
+        var other = AdmissionStateMachine(limit: nil)
+        other.workBegan()
+        #expect(other.workEnded() == nil)
+        #expect(other.state == .open)
+        other.workBegan()
+        #expect(other.close() == nil)
+        #expect(other.close(finishesWork: false) == .invalidate)
+        #expect(other.workEnded() == nil)
+    }
+
     @Test func `one that pauses makes room, and goes before those that have not begun`() {
         var machine = AdmissionStateMachine(limit: 1)
         #expect(machine.arrived(1, host: "a") == .start(1))

@@ -55,6 +55,26 @@ struct TaskAlwaysTests {
         }
     }
 
+    @Test func `an asynchronous closure is waited for, and outlives a cancellation`() async {
+        for ending in [Task<Int>.Result.success(1), .failure(Failure.first)] {
+            let (producer, log, gate) = (Producer(), Log<String>(), Deferred<Void>())
+            let started = Deferred<Void>()
+            let task = Task(producer) { log.add("cancel") }.always { result in
+                started.fill()
+                await gate.value
+                log.add("\(Self.name(result)) \(_Concurrency.Task.isCancelled)")
+            }
+            task.cancel()
+            producer.fill(with: ending)
+            await started.value
+            task.cancel()
+            #expect(task.peek() == nil)
+            gate.fill()
+            #expect(Self.name(await task.result) == Self.name(ending))
+            #expect(log.entries == ["cancel", "\(Self.name(ending)) false"])
+        }
+    }
+
     @Test func `it runs after the cancelled stage before it, and the last one runs first`() {
         let (log, producer) = (Log<String>(), Producer())
         let task = Task(producer).map { $0 }.always { log.add("one \(Self.name($0))") }.map { $0 }

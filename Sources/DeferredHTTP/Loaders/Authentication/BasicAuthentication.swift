@@ -11,7 +11,7 @@ internal import DeferredNetworking
 /// another origin don't carry it on.
 public struct BasicAuthentication: HTTPLink {
     private let field: Result<String, URLClientError>
-    private let hosts: CredentialHosts
+    private let origins: CredentialOrigins
 
     /// Creates the loader.
     ///
@@ -19,15 +19,17 @@ public struct BasicAuthentication: HTTPLink {
     ///   - user: A name without a colon, which the server would take for the end of the name: with a colon, requests
     ///     fail with ``HTTPError/Code/invalidRequest``.
     ///   - password: Any text. Both are sent in UTF-8.
-    ///   - hosts: The names of the hosts that get the credential, in addition to requests without a host.
+    ///   - hosts: The hosts that get the credential, in addition to requests without a host: `"api.example.com"` for `https` and
+    ///     its default port, `"api.example.com:8443"` for another port, `"http://localhost:8080"` without TLS. With a text
+    ///     that is none of these, requests fail with ``HTTPError/Code/invalidRequest``.
     public init(user: String, password: String, hosts: Set<String> = []) {
-        self.hosts = CredentialHosts(hosts)
+        origins = CredentialOrigins(hosts)
         field = Result { () throws(URLClientError) in try BasicCredential.field(user: user, password: password) }
     }
 
     /// Passes the task on with the credential.
     public func load(_ task: HTTPTask, next: any HTTPLoader) {
-        guard hosts.wantCredential(task.request) else { return task.pass(to: next) }
+        guard origins.claim(task, orPassTo: next) else { return }
         var request = task.request
         do {
             request.headers["Authorization"] = try field.get()

@@ -1,4 +1,5 @@
 public import DeferredCore
+public import DeferredNetworking
 public import DeferredTask
 
 /// Adds a token to requests, and fetches a new one when the server refuses it: RFC 6750.
@@ -26,14 +27,19 @@ public import DeferredTask
 /// have used up the credential that it was made with. Copies share the token. ``reset()`` forgets it, cancels a refresh,
 /// and waits until that has ended, so that it stores nothing afterwards.
 public struct BearerAuthentication: HTTPLink {
-    private let tokens: TokenStore
-    private let hosts: CredentialHosts
+    private let tokens: TokenStores
+    private let scope: @Sendable (HTTPRequest) -> String
+    /// True if a request goes out without a token as long as there is none.
+    private let awaitsChallenge: Bool
+    private let origins: CredentialOrigins
 
     /// Creates the loader.
     ///
     /// - Parameters:
     ///   - token: The initial token; `nil` to fetch one for the first request.
-    ///   - hosts: The names of the hosts that get the token, in addition to requests without a host.
+    ///   - hosts: The hosts that get the token, in addition to requests without a host: `"api.example.com"` for `https` and
+    ///     its default port, `"api.example.com:8443"` for another port, `"http://localhost:8080"` without TLS. With a text
+    ///     that is none of these, requests fail with ``HTTPError/Code/invalidRequest``.
     ///   - refresh: Fetches a token; its argument is the token that was refused, or `nil` if there was none. It is
     ///     called on internal threads and must not block. A request that it loads with the same chain has to set
     ///     ``HTTPRequest/isAuthenticated`` to false, or it waits for itself. If a ``Throttle`` comes before this
@@ -44,28 +50,84 @@ public struct BearerAuthentication: HTTPLink {
         hosts: Set<String> = [],
         refresh: @escaping @Sendable (_ refused: String?) -> Task<String>
     ) {
-        tokens = TokenStore(token) { refused in
-            let task = refresh(refused)
-            // A task made with `map` would end when it is cancelled, before the refresh does.
-            return Task(task.future.map { $0.map { Credential(value: $0) } }, uponCancel: { task.cancel() })
+        self.init(TokenStore(token) { refusal in Self.credential(refresh(refusal.token)) }, hosts: hosts)
+    }
+
+    /// Creates a loader that fetches a token when the server asks for one, with what it asks for.
+    ///
+    /// For servers that say in `WWW-Authenticate` where tokens are to be had, and for what, as container registries do:
+    ///
+    /// ```swift
+    /// let chain = BearerAuthentication(hosts: ["registry.example"], scope: { $0.path }) { refusal in
+    ///     guard let realm = refusal.challenges.first?["realm"] else { return .failure(NoRealm()) }
+    ///     return Task { try await token(from: realm, for: refusal.challenges.first?["scope"]) }
+    /// } --> URLSessionLoader()
+    /// ```
+    ///
+    /// A request goes out without a token as long as there is none for its scope. Each scope has a token and a refresh of
+    /// its own, which are kept until a reset.
+    ///
+    /// - Parameters:
+    ///   - hosts: The hosts that get the token, in addition to requests without a host, as above.
+    ///   - scope: Returns a name for what a request needs a token for, such as the name of a repository. Called for each
+    ///     request; must not block. Kept as long as the loader.
+    ///   - answer: Fetches a token. Otherwise as `refresh` above.
+    public init(
+        hosts: Set<String> = [],
+        scope: @escaping @Sendable (HTTPRequest) -> String,
+        answering answer: @escaping @Sendable (Refusal) -> Task<String>
+    ) {
+        tokens = TokenStores { scope in
+            TokenStore(nil) { refusal in
+                // Only those ask for a token that have got a response.
+                guard let response = refusal.response else { return .failure(CancellationError()) }
+                return Self.credential(answer(Refusal(response: response, token: refusal.token, scope: scope)))
+            }
         }
-        self.hosts = CredentialHosts(hosts)
+        self.scope = scope
+        awaitsChallenge = true
+        origins = CredentialOrigins(hosts)
     }
 
     init(_ tokens: TokenStore, hosts: Set<String>) {
-        self.tokens = tokens
-        self.hosts = CredentialHosts(hosts)
+        self.tokens = TokenStores { _ in tokens }
+        scope = { _ in "" }
+        awaitsChallenge = false
+        origins = CredentialOrigins(hosts)
+    }
+
+    /// A response that asks for a token.
+    public struct Refusal: Sendable {
+        /// The response, with status 401, the request that was sent, and the body. A stream is cancelled already.
+        public let response: HTTPResponse
+
+        /// The token that was refused; `nil` if none was sent.
+        public let token: String?
+
+        /// The scope of the request.
+        public let scope: String
+
+        /// The ways in which the server wants the request to be authenticated.
+        public var challenges: [AuthenticationChallenge] { response.challenges }
+    }
+
+    private static func credential(_ task: Task<String>) -> Task<Credential> {
+        // A task made with `map` would end when it is cancelled, before the refresh does.
+        Task(task.future.map { $0.map { Credential(value: $0) } }, uponCancel: { task.cancel() })
     }
 
     /// Passes the task on with a token, as soon as there is one.
     public func load(_ task: HTTPTask, next: any HTTPLoader) {
-        guard hosts.wantCredential(task.request) else { return task.pass(to: next) }
+        guard origins.claim(task, orPassTo: next) else { return }
+        let tokens = tokens[scope(task.request)]
         if task.request.isForCacheOnly {
-            tokens.getNewest(for: task) { begin(task, $0, next, isForCacheOnly: true) }
+            tokens.getNewest(for: task) { begin(task, $0, of: tokens, next, isForCacheOnly: true) }
         } else if let token = tokens.valid {
-            begin(task, token, next)
+            begin(task, token, of: tokens, next)
+        } else if awaitsChallenge {
+            begin(task, nil, of: tokens, next)
         } else {
-            tokens.get(for: task) { begin(task, $0, next) }
+            tokens.get(for: task) { begin(task, $0, of: tokens, next) }
         }
     }
 
@@ -79,8 +141,14 @@ public struct BearerAuthentication: HTTPLink {
         tokens.reset()
     }
 
-    private func begin(_ task: HTTPTask, _ token: BearerToken?, _ next: any HTTPLoader, isForCacheOnly: Bool = false) {
-        task.send(Self.request(of: task, token), to: next) { [tokens] result in
+    private func begin(
+        _ task: HTTPTask,
+        _ token: BearerToken?,
+        of tokens: TokenStore,
+        _ next: any HTTPLoader,
+        isForCacheOnly: Bool = false
+    ) {
+        task.send(Self.request(of: task, token), to: next) { result in
             guard let response = result.arrived, response.status == .unauthorized,
                 !task.request.body.isOneShot, !isForCacheOnly || response.source == .network
             else {
@@ -88,7 +156,7 @@ public struct BearerAuthentication: HTTPLink {
                 return
             }
             response.stream?.cancel()
-            tokens.get(for: task, refused: token) { fresh in
+            tokens.get(for: task, refused: token, by: response) { fresh in
                 // The next response is final: retrying a fresh token that is refused would not help.
                 task.execution.later { task.send(Self.request(of: task, fresh), to: next) }
             }
@@ -104,3 +172,24 @@ public struct BearerAuthentication: HTTPLink {
 }
 
 extension BearerAuthentication: ArrangedLink {}
+
+/// The tokens of a loader, by their scopes.
+private final class TokenStores: Sendable {
+    private let stores = Lock<[String: TokenStore]>([:])
+    private let make: @Sendable (String) -> TokenStore
+
+    init(_ make: @escaping @Sendable (String) -> TokenStore) { self.make = make }
+
+    subscript(scope: String) -> TokenStore {
+        stores.withLock { stores in
+            if let store = stores[scope] { return store }
+            let store = make(scope)
+            stores[scope] = store
+            return store
+        }
+    }
+
+    func reset() -> Future<Void> {
+        stores.withLock { Array($0.values) }.map { $0.reset() }.allFilled().ignored()
+    }
+}

@@ -1,5 +1,8 @@
+internal import DeferredNetworking
+
 extension HTTPRequest {
-    /// A Boolean value that indicates whether ``BasicAuthentication`` and ``BearerAuthentication`` add a credential.
+    /// A Boolean value that indicates whether ``BasicAuthentication``, ``DigestAuthentication``, ``BearerAuthentication``
+    /// and ``OAuth`` add a credential.
     ///
     /// They never add one to a request that has an `Authorization` field. Set this to false for the request that
     /// fetches the token, if it uses the same chain.
@@ -7,28 +10,46 @@ extension HTTPRequest {
         get { self[AuthenticatedOption.self] }
         set { self[AuthenticatedOption.self] = newValue }
     }
+
+    /// A Boolean value that indicates whether the request is for the program's own server: it has no host, or
+    /// ``ApplyEnvironment`` has given it one.
+    ///
+    /// A loader that signs requests asks this, so that nothing is signed for a server that a response has named. The
+    /// answer is no once the request's scheme, host or port is changed, and for a redirect to another origin.
+    public var isForEnvironment: Bool { host == nil || parts.isHostOfEnvironment }
 }
 
-/// The hosts that get a credential.
-struct CredentialHosts: Sendable {
-    private let names: Set<String>
+/// The origins that get a credential, in addition to that of the environment.
+struct CredentialOrigins: Sendable {
+    private let origins: Result<Set<Origin>, URLClientError>
 
-    init(_ names: Set<String>) {
-        self.names = Set(names.map(Self.normalized))
+    /// - Parameter hosts: Names and addresses, each with a scheme and a port if they aren't `https` and its default.
+    init(_ hosts: Set<String>) {
+        origins = Result { () throws(URLClientError) in
+            var origins: Set<Origin> = []
+            for host in hosts { origins.insert(try Origin(text: host)) }
+            return origins
+        }
     }
 
-    /// Returns true if a credential is to be added to a request.
-    func wantCredential(_ request: HTTPRequest) -> Bool {
+    /// Returns true if the request of a task is to get a credential. Otherwise, passes the task on, or fails it if one of
+    /// the hosts is none.
+    func claim(_ task: HTTPTask, orPassTo next: any HTTPLoader) -> Bool {
+        do {
+            let isClaimed = try wantCredential(task.request)
+            if !isClaimed { task.pass(to: next) }
+            return isClaimed
+        } catch {
+            task.complete(with: .failure(HTTPError(error, request: task.request)))
+            return false
+        }
+    }
+
+    private func wantCredential(_ request: HTTPRequest) throws(URLClientError) -> Bool {
+        let origins = try origins.get()
         guard request.isAuthenticated, request.headers["Authorization"] == nil else { return false }
         // A request without a host goes to the program's server, or to that of an environment that the program chose.
-        guard let host = request.host, !request.parts.isHostOfEnvironment else { return true }
-        return !names.isEmpty && names.contains(Self.normalized(host))
-    }
-
-    /// Returns a host in lower case, and an IPv6 address without its brackets.
-    private static func normalized(_ host: String) -> String {
-        let host = host.lowercased()
-        return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+        return request.isForEnvironment || request.parts.origin.map(origins.contains) ?? false
     }
 }
 

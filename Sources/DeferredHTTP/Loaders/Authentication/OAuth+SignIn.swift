@@ -67,6 +67,7 @@ extension OAuth {
             "state": state, "code_challenge": challenge, "code_challenge_method": "S256",
         ].merging(endpoint.scope) { one, _ in one }
         for (name, value) in items.sorted(by: { $0.key < $1.key }) { request.addQueryItem(name: name, value: value) }
+        for item in endpoint.client.parameters { request.addQueryItem(name: item.name, value: item.value) }
         let answer = try await HTTPRequest(url: open(request.makeURL())).query
         func value(_ name: String) -> String? { answer.first { $0.name == name }?.value }
         guard value("state") == state else { throw Failure.wrongState }
@@ -111,12 +112,15 @@ struct OAuthEndpoint: Sendable {
 
     /// Requests tokens: RFC 6749, section 5.
     func tokens(_ grant: [String: String]) async throws -> OAuth.Tokens {
+        // The lifetime begins at the latest when the answer is sent, which may be long before it is here.
+        let issued = now()
         let answer = try await load(TokenAnswer.self, from: client.token, grant)
         return OAuth.Tokens(
             access: answer.accessToken,
             refresh: answer.refreshToken,
             type: answer.tokenType ?? "Bearer",
-            expiry: answer.expiresIn.map { now() + $0 }
+            expiry: answer.expiresIn.map { issued + $0 },
+            issued: issued
         )
     }
 
@@ -126,14 +130,15 @@ struct OAuthEndpoint: Sendable {
         _ fields: [String: String]
     ) async throws -> Answer {
         var (fields, headers): ([String: String], HTTPHeaders) = (fields, ["Accept": "application/json"])
-        if let secret = client.secret {
+        if let secret = client.secret, client.secretPlace == .header {
             let words = [client.id, secret].map { PercentEncoding.encode($0, allowing: PercentEncoding.form) }
             headers["Authorization"] = "Basic " + Data(words.joined(separator: ":").utf8).base64EncodedString()
         } else {
             fields["client_id"] = client.id
+            fields["client_secret"] = client.secret
         }
         let items = fields.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) }
-        var request = HTTPRequest(.post, url: url, headers: headers, body: .form(items))
+        var request = HTTPRequest(.post, url: url, headers: headers, body: .form(items + client.parameters))
         request.isAuthenticated = false
         let result: HTTPResult
         do { result = .success(try await loader.load(request).get()) } catch { result = .failure(error) }

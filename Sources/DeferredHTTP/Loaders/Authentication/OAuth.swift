@@ -12,10 +12,20 @@ public import Foundation
 /// ```
 ///
 /// Tokens come from the storage, and new ones go there before they are used. Whatever requests wait for one, there is one
-/// renewal, as in ``BearerAuthentication``, whose rules for hosts, refused tokens, retries and cancelling apply. Without
-/// tokens, requests fail with ``HTTPError/Code/authenticationFailed`` and ``Failure/signedOut`` as the cause.
+/// renewal, as in ``BearerAuthentication``, whose rules for hosts, refused tokens, retries and cancelling apply. Processes
+/// that share a storage, such as a ``FileStorage``, renew one after the other, and each looks first whether another one
+/// has done it: a server that rotates refresh tokens takes a second use of one for a theft, and revokes all.
 ///
-/// A reset signs out: it stops a renewal, and then removes the tokens from the storage. Copies share all of this.
+/// Without tokens, requests fail with ``HTTPError/Code/authenticationFailed`` and ``Failure/signedOut`` as the cause. When
+/// the server answers a renewal with `invalid_grant`, the tokens are removed, all requests that wait fail with that, and
+/// nobody asks with them again. ``Failure/needsSignIn`` is true for both.
+///
+/// If the connection is lost after the server has rotated the refresh token, and before its answer is here, the new token
+/// is lost, too. Requests fail with the lost connection as the cause; the next renewal sends the old token, and fails with
+/// `invalid_grant`, unless the server allows for that. Nothing but another sign-in helps then.
+///
+/// A reset signs out: it stops a renewal, and then removes the tokens from the storage; another process that has exclusive
+/// access to that is waited for, at most five seconds. Copies share all of this.
 public struct OAuth: HTTPLink {
     private let bearer: BearerAuthentication
     private let tokens: TokenStore
@@ -27,9 +37,9 @@ public struct OAuth: HTTPLink {
     /// - Parameters:
     ///   - client: The application, and the URLs of its server.
     ///   - storage: Keeps the tokens; by default, in memory.
-    ///   - hosts: The names of the hosts that get the token, in addition to requests without a host.
+    ///   - hosts: The hosts that get the token, in addition to requests without a host, as for ``BearerAuthentication``.
     ///   - loader: Loads the requests to the OAuth server; not the chain that this loader is in. Kept as long as the loader.
-    ///   - leeway: How long before its expiry a token is renewed.
+    ///   - leeway: How long before its expiry a token is renewed; at most a fifth of its lifetime.
     ///   - clock: The clock by which pauses are measured while somebody signs in; a manual one in tests.
     ///   - now: Returns the time by which tokens expire.
     public init(
@@ -42,13 +52,16 @@ public struct OAuth: HTTPLink {
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         let endpoint = OAuthEndpoint(client: client, loader: loader, clock: clock, now: now)
-        let seconds = TimeInterval(leeway.components.seconds)
         tokens = TokenStore(
             nil,
-            isExpired: { $0.expiry.map { $0 <= now() + seconds } ?? false },
-            stored: { Task { try await storage.tokens().map { Credential($0) } } }
-        ) { refused in
-            Task { try await Self.renewed(refused, endpoint, storage, until: now() + seconds) }
+            isExpired: { $0.expiry.map { $0 <= now() } ?? false },
+            stored: { Task { try await storage.tokens().map { Credential($0, leeway) } } }
+        ) { refusal in
+            Task {
+                try await storage.withExclusiveAccess {
+                    try await Credential(Self.renewed(refusal.token, endpoint, storage, leeway), leeway)
+                }
+            }
         }
         bearer = BearerAuthentication(tokens, hosts: hosts)
         self.endpoint = endpoint
@@ -60,120 +73,70 @@ public struct OAuth: HTTPLink {
 
     /// Stops a renewal, and removes the tokens from the storage.
     public func reset() -> Future<Void> {
-        bearer.reset().flatMap { [storage] in Task { try await storage.store(nil) }.ignored() }
+        // A renewal that resets the chain has the access to the storage itself.
+        let isRenewal = TokenRefresh.current != nil
+        return bearer.reset().flatMap { [storage, clock = endpoint.clock] () -> Future<Void> in
+            let removal = Task {
+                if isRenewal { return try await storage.store(nil) }
+                try await storage.withExclusiveAccess { try await storage.store(nil) }
+            }
+            return removal.timeout(after: TokenStore.grace, clock: clock)
+                .recover { _ in try await storage.store(nil) }.future.ignored()
+        }
     }
 
     /// Stores the tokens of a sign-in, for the next request.
     func adopt(_ new: Tokens) async throws {
-        try await storage.store(new)
+        try await storage.withExclusiveAccess { [storage] in try await storage.store(new) }
         tokens.forget()
     }
 
+    /// Returns tokens that are worth sending. Called with exclusive access to the storage.
     private static func renewed(
         _ refused: String?,
         _ endpoint: OAuthEndpoint,
         _ storage: any Storage,
-        until time: Date
-    ) async throws -> Credential {
-        guard let stored = try await storage.tokens() else { throw Failure.signedOut }
-        if stored.access != refused, stored.expiry.map({ $0 > time }) ?? true { return Credential(stored) }
-        guard let refresh = stored.refresh else { throw Failure.signedOut }
-        var new = try await endpoint.tokens(["grant_type": "refresh_token", "refresh_token": refresh])
-        new.refresh = new.refresh ?? refresh
+        _ leeway: Duration
+    ) async throws -> Tokens {
+        let stored = try await storage.tokens()
+        // Another process may have renewed them before this one had access.
+        if let stored, stored.access != refused, stored.renewal(leeway).map({ $0 > endpoint.now() }) ?? true {
+            return stored
+        }
+        var new: Tokens
+        if endpoint.client.grant == .clientCredentials {
+            new = try await endpoint.tokens(
+                ["grant_type": "client_credentials"].merging(endpoint.scope) { one, _ in one }
+            )
+        } else {
+            guard let stored, let refresh = stored.refresh else { throw Failure.signedOut }
+            do {
+                new = try await endpoint.tokens(["grant_type": "refresh_token", "refresh_token": refresh])
+            } catch let failure as Failure where failure.needsSignIn {
+                // With a storage that gives no exclusive access, somebody may have signed in meanwhile.
+                if try await storage.tokens() == stored { try await storage.store(nil) }
+                throw failure
+            }
+            new.refresh = new.refresh ?? refresh
+        }
         // Somebody who has signed out meanwhile stays so.
         try _Concurrency.Task.checkCancellation()
         try await storage.store(new)
-        return Credential(new)
+        return new
     }
 }
 
 extension OAuth: ArrangedLink {}
 
 extension Credential {
-    fileprivate init(_ tokens: OAuth.Tokens) {
+    fileprivate init(_ tokens: OAuth.Tokens, _ leeway: Duration) {
         // The usual spelling of the scheme, which servers are to compare without regard to case, but don't.
         let scheme = tokens.type.lowercased() == "bearer" ? "Bearer" : tokens.type
-        self.init(value: tokens.access, scheme: scheme, expiry: tokens.expiry)
+        self.init(value: tokens.access, scheme: scheme, expiry: tokens.renewal(leeway))
     }
 }
 
 extension OAuth {
-    /// An application that is registered with an OAuth server.
-    public struct Client: Sendable {
-        let id: String
-        let secret: String?
-        let token: URL
-        let device: URL?
-        let authorization: URL?
-        let scopes: [String]
-
-        /// Creates a description of an application.
-        ///
-        /// - Parameters:
-        ///   - id: The identifier of the application.
-        ///   - secret: Its secret, if it has one. It is sent as RFC 6749, section 2.3.1 says, in `Authorization`.
-        ///   - token: The URL of the token endpoint.
-        ///   - device: The URL of the device authorization endpoint, for ``OAuth/signIn(showing:)``.
-        ///   - authorization: The URL of the authorization endpoint, for ``OAuth/signIn(redirect:opening:)``.
-        ///   - scopes: What the tokens are to allow; empty for the server's default.
-        public init(
-            id: String,
-            secret: String? = nil,
-            token: URL,
-            device: URL? = nil,
-            authorization: URL? = nil,
-            scopes: [String] = []
-        ) {
-            (self.id, self.secret, self.token) = (id, secret, token)
-            (self.device, self.authorization, self.scopes) = (device, authorization, scopes)
-        }
-    }
-
-    /// The tokens of somebody who has signed in.
-    public struct Tokens: Codable, Sendable, Hashable {
-        /// The access token.
-        public var access: String
-
-        /// The refresh token, if there is one.
-        public var refresh: String?
-
-        /// The scheme of the access token, such as `Bearer`.
-        public var type: String
-
-        /// The time at which the access token expires; `nil` if the server doesn't say.
-        public var expiry: Date?
-
-        /// Creates tokens.
-        public init(access: String, refresh: String? = nil, type: String = "Bearer", expiry: Date? = nil) {
-            (self.access, self.refresh, self.type, self.expiry) = (access, refresh, type, expiry)
-        }
-    }
-
-    /// Keeps tokens, for example in a keychain or a file.
-    public protocol Storage: Sendable {
-        /// Returns the tokens; `nil` if nobody has signed in.
-        func tokens() async throws -> Tokens?
-
-        /// Replaces the tokens; `nil` removes them.
-        func store(_ tokens: Tokens?) async throws
-    }
-
-    /// Keeps tokens in memory.
-    public actor MemoryStorage: Storage {
-        private var stored: Tokens?
-
-        /// Creates a storage.
-        public init(_ tokens: Tokens? = nil) {
-            stored = tokens
-        }
-
-        /// Returns the tokens.
-        public func tokens() -> Tokens? { stored }
-
-        /// Replaces the tokens.
-        public func store(_ tokens: Tokens?) { stored = tokens }
-    }
-
     /// The reason that no token is available.
     public enum Failure: DisplayableError, Hashable {
         /// Nobody has signed in, or the tokens can't be renewed.
@@ -188,22 +151,25 @@ extension OAuth {
         /// The browser came back with the answer to another sign-in.
         case wrongState
 
+        /// A Boolean value that indicates whether only another sign-in helps: nobody has signed in, or the server has
+        /// revoked the tokens, which are removed then.
+        public var needsSignIn: Bool {
+            switch self {
+            case .signedOut: true
+            case .refused(let code, _): code == "invalid_grant"
+            case .unsupported, .wrongState: false
+            }
+        }
+
         /// One line for a log.
         public var description: String {
             switch self {
-            case .signedOut: "nobody is signed in"
+            case .signedOut: "nobody is signed in; sign in"
             case .unsupported: "the client has no URL for this way to sign in"
-            case .refused(let code, let text): "the server answered \(code)" + (text.map { ": \($0)" } ?? "")
+            case .refused(let code, let text):
+                "the server answered \(code)" + (text.map { ": \($0)" } ?? "") + (needsSignIn ? "; sign in again" : "")
             case .wrongState: "the state of the redirect is not that of this sign-in"
             }
         }
     }
-}
-
-extension OAuth.Tokens: CustomStringConvertible, CustomReflectable {
-    /// The scheme and the expiry, but no token.
-    public var description: String { type + " token" + (expiry.map { ", expires \($0)" } ?? "") }
-
-    /// No children, so that no token is revealed.
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

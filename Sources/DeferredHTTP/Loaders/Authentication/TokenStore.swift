@@ -4,11 +4,20 @@ internal import DeferredTask
 /// The token shared by the copies of a ``BearerAuthentication``.
 final class TokenStore: Sendable {
     private let waiting: WaitingTasks<TokenStateMachine, @Sendable (BearerToken) -> Void>
-    private let refresh: @Sendable (String?) -> Task<Credential>
+    private let refresh: @Sendable (Refusal) -> Task<Credential>
     private let clock: any Clock<Duration>
     private let isExpired: @Sendable (BearerToken) -> Bool
     /// Returns the token of an earlier process, whether it is worth sending or not.
     private let stored: (@Sendable () -> Task<Credential?>)?
+
+    /// The reason for a refresh.
+    struct Refusal: Sendable {
+        /// The token that was refused; nil if none was sent.
+        var token: String?
+
+        /// The response that refused it; nil if the token has expired, or none was sent.
+        var response: HTTPResponse?
+    }
 
     /// The time that a reset waits for a refresh to end.
     static let grace = Duration.seconds(5)
@@ -18,7 +27,7 @@ final class TokenStore: Sendable {
         clock: any Clock<Duration> = ContinuousClock(),
         isExpired: @escaping @Sendable (BearerToken) -> Bool = { _ in false },
         stored: (@Sendable () -> Task<Credential?>)? = nil,
-        refresh: @escaping @Sendable (String?) -> Task<Credential>
+        refresh: @escaping @Sendable (Refusal) -> Task<Credential>
     ) {
         waiting = WaitingTasks(TokenStateMachine(token))
         self.clock = clock
@@ -55,7 +64,14 @@ final class TokenStore: Sendable {
     func forget() { waiting.withMachine { $0.forget() } }
 
     /// Calls `goOn` with a token other than `refused`, as soon as there is one, unless the task is cancelled before.
-    func get(for task: HTTPTask, refused: BearerToken?, goOn: @escaping @Sendable (BearerToken) -> Void) {
+    ///
+    /// - Parameter response: The response that refused it; nil if it has expired.
+    func get(
+        for task: HTTPTask,
+        refused: BearerToken?,
+        by response: HTTPResponse? = nil,
+        goOn: @escaping @Sendable (BearerToken) -> Void
+    ) {
         if task.failIfCancelled() { return }
         var action = TokenStateMachine.Action.wait
         _ = waiting.enter(task, goOn) { machine, ticket in
@@ -65,7 +81,7 @@ final class TokenStore: Sendable {
         switch action {
         case .use(let token): goOn(token)
         case .wait: break
-        case .refresh(let new): task.execution.later { begin(new, refused: refused?.value) }
+        case .refresh(let new): task.execution.later { begin(new, Refusal(token: refused?.value, response: response)) }
         }
     }
 
@@ -78,20 +94,20 @@ final class TokenStore: Sendable {
         stopped.stop()
         if stopped.ended.isFilled { return stopped.ended }
         let timer = ClockTimer(after: Self.grace, clock: clock) {
-            self.end(stopped, with: .failure(CancellationError()))
+            self.end(stopped, Refusal(), with: .failure(CancellationError()))
         }
         stopped.ended.upon(.immediate) { timer.cancel() }
         return stopped.ended
     }
 
-    private func begin(_ new: TokenRefresh, refused: String?) {
-        if new.isStopped { return end(new, with: .failure(CancellationError())) }
-        let task = TokenRefresh.$current.withValue(new) { refresh(refused) }
+    private func begin(_ new: TokenRefresh, _ refusal: Refusal) {
+        if new.isStopped { return end(new, refusal, with: .failure(CancellationError())) }
+        let task = TokenRefresh.$current.withValue(new) { refresh(refusal) }
         new.begin(task)
-        task.upon(.immediate) { result in self.end(new, with: result) }
+        task.upon(.immediate) { result in self.end(new, refusal, with: result) }
     }
 
-    private func end(_ ended: TokenRefresh, with result: Task<Credential>.Result) {
+    private func end(_ ended: TokenRefresh, _ refusal: Refusal, with result: Task<Credential>.Result) {
         var token: BearerToken?
         var another: TokenRefresh?
         let waiters = waiting.all { machine in
@@ -114,6 +130,7 @@ final class TokenStore: Sendable {
                 waiter.task.fail(.authenticationFailed, underlying: error)
             }
         }
-        if let another { begin(another, refused: nil) }
+        // The token is forgotten, but what the server asks for is still the same.
+        if let another { begin(another, Refusal(response: refusal.response)) }
     }
 }

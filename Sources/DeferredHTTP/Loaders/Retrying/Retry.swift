@@ -86,6 +86,21 @@ extension HTTPRequest {
     }
 }
 
+extension HTTPRequest {
+    /// A Boolean value that indicates whether the request may be sent twice although its method doesn't say so.
+    ///
+    /// Set it for a `POST` that only reads, such as a search. ``RetryStrategy/backoff(attempts:base:cap:longestRetryAfter:methods:random:)``
+    /// looks at it; the server sees nothing of it.
+    public var isRepeatable: Bool {
+        get { self[RepeatableOption.self] }
+        set { self[RepeatableOption.self] = newValue }
+    }
+}
+
+private enum RepeatableOption: HTTPRequestOption {
+    static let defaultValue = false
+}
+
 private enum RetryStrategyOption: HTTPRequestOption {
     static let defaultValue: RetryStrategy? = nil
 }

@@ -1,4 +1,4 @@
-internal import DeferredNetworking
+public import DeferredNetworking
 internal import DeferredTask
 import Foundation
 
@@ -67,8 +67,8 @@ public struct RetryStrategy: Sendable {
     /// connections, time-outs, and the statuses 408, 429, 502, 503 and 504. A token that could not be fetched for one of
     /// these reasons counts like the request itself.
     ///
-    /// Repeating a request is safe if its method is idempotent or it has an `Idempotency-Key`. Its body has to be one
-    /// that can be sent again.
+    /// Repeating a request is safe if its method is idempotent, it has an `Idempotency-Key`, or it says so itself:
+    /// ``HTTPRequest/isRepeatable``. Its body has to be one that can be sent again.
     ///
     /// - Parameters:
     ///   - attempts: The number of attempts, the first included.
@@ -77,12 +77,14 @@ public struct RetryStrategy: Sendable {
     ///     limit.
     ///   - longestRetryAfter: The longest pause that a server may request: see ``HTTPResponse/retryAfter``. Such a pause
     ///     is kept exactly; if the server requests a longer one, its response is the result.
+    ///   - methods: The methods that are safe to repeat.
     ///   - random: Returns numbers from 0 to 1, by which pauses are multiplied.
     public static func backoff(
         attempts: Int = 3,
         base: Duration = .milliseconds(200),
         cap: Duration = .seconds(10),
         longestRetryAfter: Duration = .seconds(60),
+        methods: Set<HTTPMethod> = HTTPMethod.idempotent,
         random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) -> RetryStrategy {
         var retries = URLClient.Retries()
@@ -94,6 +96,7 @@ public struct RetryStrategy: Sendable {
             isRetryable: { ($0 as? HTTPError)?.isTransient ?? false }
         )
         retries.longestRetryAfter = longestRetryAfter
+        retries.methods = methods
         return RetryStrategy { [retries] attempt in
             // A request without a token fails as the refresh has failed.
             let response = attempt.response ?? attempt.error?.refreshResponse
@@ -103,7 +106,7 @@ public struct RetryStrategy: Sendable {
                 error: attempt.error,
                 mayRepeat: retries.mayRepeat(
                     method: attempt.request.method,
-                    isKeyed: attempt.request.headers["Idempotency-Key"] != nil,
+                    isKeyed: attempt.request.isRepeatable || attempt.request.headers["Idempotency-Key"] != nil,
                     hasOneShotBody: attempt.request.body.isOneShot,
                     after: attempt.error?.underlying
                 ),

@@ -11,7 +11,7 @@ extension URLClient {
     /// ``URLClientError/unacceptableStatus(code:body:)`` then, also if the status is acceptable: the body has been read
     /// before it was known that it is the result's.
     ///
-    /// Digest authentication and client certificates aren't available over URLSession on Linux.
+    /// Client certificates aren't available over URLSession on Linux.
     public struct Authentication: Sendable {
         /// The point at which a credential is sent.
         public enum Moment: Sendable, Hashable {
@@ -34,6 +34,9 @@ extension URLClient {
         let preemptive: Credential?
         let answer: (@Sendable (Challenge) -> Task<Credential?>)?
 
+        /// Answers challenges of the scheme Digest, before `answer` is asked.
+        var digest: DigestSession?
+
         /// No credentials.
         public static let none = Self(preemptive: nil, answer: nil)
 
@@ -45,6 +48,17 @@ extension URLClient {
         /// Authenticates with a token.
         public static func bearer(_ token: String, when moment: Moment = .always) -> Self {
             Self(.bearer(token: token), moment)
+        }
+
+        /// Authenticates with the proof of a name and a password, which itself is never sent: the scheme Digest, RFC 7616.
+        ///
+        /// Requests go out without until a server has asked, and then with an answer to its last challenge; one that comes
+        /// too late is given again. The hashes SHA-256 and MD5 are supported, and the first is preferred; the protection of
+        /// the body (`auth-int`) only if the server offers no other, for bodies in memory.
+        public static func digest(user: String, password: String) -> Self {
+            var result = Self(preemptive: nil) { _ in .success(nil) }
+            result.digest = DigestSession(user: user, password: password)
+            return result
         }
 
         /// Answers challenges with a closure, for example with tokens that expire.

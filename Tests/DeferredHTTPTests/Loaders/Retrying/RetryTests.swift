@@ -63,6 +63,19 @@ struct RetryTests {
         task.cancel()
     }
 
+    @Test func `a read by POST may say that it is repeatable, and the strategy may name methods`() throws {
+        var search = HTTPRequest(.post, host: "host", path: "/_search")
+        for (strategy, method, isRepeatable, count) in [
+            (.backoff(base: .zero), .post, true, 3), (.backoff(base: .zero, methods: [.post]), .post, false, 3),
+            (.backoff(base: .zero, methods: [.post]), .get, false, 1),
+        ] as [(RetryStrategy, HTTPMethod, Bool, Int)] {
+            let stub = StubLoader(.response(503))
+            (search.method, search.isRepeatable) = (method, isRepeatable)
+            #expect((Retry(strategy) --> stub).load(search).statusNow == 503)
+            #expect(stub.requests.count == count && stub.requests.allSatisfy { $0.headers.isEmpty })
+        }
+    }
+
     @Test(
         arguments: [
             (["Retry-After": "7"], 7), (["Retry-After": "0"], 0),

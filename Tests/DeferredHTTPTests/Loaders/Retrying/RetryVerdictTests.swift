@@ -19,7 +19,7 @@ private struct Sent: Sendable {
     let isKeyed: Bool
     let body: Body
 
-    static let all = ["GET", "HEAD", "PUT", "DELETE", "POST", "PATCH", "OWN", "put"].flatMap { method in
+    static let all = ["GET", "HEAD", "PUT", "DELETE", "POST", "PATCH", "OWN", "COPY", "own"].flatMap { method in
         // Others with a body are refused.
         let bodies = ["GET", "HEAD"].contains(method) ? [Body.none] : Body.allCases
         return [true, false].flatMap { isKeyed in bodies.map { Sent(method: method, isKeyed: isKeyed, body: $0) } }
@@ -27,7 +27,7 @@ private struct Sent: Sendable {
 
     /// By the standard: RFC 9110, section 9.2.2, and the draft of `Idempotency-Key`.
     var mayRepeat: Bool {
-        body != .oneShot && (isKeyed || ["GET", "HEAD", "PUT", "DELETE", "put"].contains(method))
+        body != .oneShot && (isKeyed || ["GET", "HEAD", "PUT", "DELETE", "COPY"].contains(method))
     }
 
     var inChain: HTTPRequest {

@@ -1,7 +1,7 @@
 /// The hash function of FIPS 180-4.
 ///
-/// For the keys of a cache, and for the challenge of a sign-in. There is none in Foundation, and the package has no
-/// dependencies.
+/// For the keys of a cache, the challenge of a sign-in, and the scheme Digest. There is none in Foundation, and the package
+/// has no dependencies.
 package enum SHA256 {
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
@@ -54,8 +54,10 @@ package enum SHA256 {
     }
 
     /// Returns the hash in hexadecimal digits.
-    package static func text(_ message: some Collection<UInt8>) -> String {
-        hash(message).reduce(into: "") { text, byte in
+    package static func text(_ message: some Collection<UInt8>) -> String { hexadecimal(hash(message)) }
+
+    static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.reduce(into: "") { text, byte in
             text += byte < 16 ? "0" : ""
             text += String(byte, radix: 16)
         }

@@ -1,27 +1,22 @@
-internal import DeferredNetworking
-
 /// The dot segments of a path: RFC 3986, section 5.2.4.
 ///
-/// Everything below the chain resolves them, URLSession, libcurl and servers. So the request resolves them first, and its
-/// path is the one that is sent. As in the WHATWG URL standard, `%2e` is a dot.
-enum PathSegments {
+/// Those of a reference are resolved. Those of a request are sent: in an object store, `a/../b` is the name of an object.
+package enum PathSegments {
     /// Returns a percent-encoded path without dot segments.
     ///
     /// - Complexity: O(*n*); without a dot segment, the path is only looked through.
-    static func resolved(_ path: String) -> String {
+    package static func resolved(_ path: String) -> String {
         guard mayHaveDots(path) else { return path }
         let isAbsolute = path.utf8.first == UInt8(ascii: "/")
         let segments = path.dropFirst(isAbsolute ? 1 : 0).split(separator: "/", omittingEmptySubsequences: false)
         var result: [Substring] = []
         for (index, segment) in segments.enumerated() {
-            switch dots(segment) {
-            case 0:
+            switch segment {
+            case ".": break
+            case "..": _ = result.popLast()
+            default:
                 result.append(segment)
                 continue
-            case 1:
-                break
-            default:
-                _ = result.popLast()
             }
             // The path ends with the slash before its last segment.
             if index == segments.count - 1 { result.append("") }
@@ -29,7 +24,16 @@ enum PathSegments {
         return (isAbsolute ? "/" : "") + result.joined(separator: "/")
     }
 
-    /// Returns true if a segment begins with a dot or with `%2`.
+    /// Returns true if a segment of a percent-encoded path means its folder or the one above to those who resolve dots.
+    /// As in the WHATWG URL standard, `%2e` is a dot to them.
+    package static func hasDots(_ path: String) -> Bool {
+        mayHaveDots(path)
+            && path.split(separator: "/").contains { segment in
+                [".", ".."].contains(segment.lowercased().replacing("%2e", with: "."))
+            }
+    }
+
+    /// Returns true if a segment begins with a dot or with `%`.
     private static func mayHaveDots(_ path: String) -> Bool {
         path.withBytes { bytes in
             var previous = UInt8(ascii: "/")
@@ -38,15 +42,6 @@ enum PathSegments {
                 previous = byte
             }
             return false
-        }
-    }
-
-    /// Returns 1 or 2 for a segment of so many dots, and 0 for any other.
-    private static func dots(_ segment: Substring) -> Int {
-        switch segment.lowercased() {
-        case ".", "%2e": 1
-        case "..", ".%2e", "%2e.", "%2e%2e": 2
-        default: 0
         }
     }
 }

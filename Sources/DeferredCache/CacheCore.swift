@@ -80,13 +80,11 @@ final class CacheCore: Sendable {
     }
 
     private func select(_ found: [StoredResponse], _ asked: CacheRequest) -> StoredResponse? {
-        let matching = found.filter { response in
-            let isPublic = response.head.directives.flags.contains(.isPublic)
-            return response.head.variant.matches(asked.headers, isPublic: isPublic, salt: store.salt)
-        }
+        let ticket = ExchangeTicket(asked.headers, salt: store.salt)
+        let (matching, now) = (found.filter { ticket.couldChoose($0.head) }, now())
         // Of several, the newest counts: RFC 9111, section 4.1.
         return matching.dropFirst().reduce(matching.first) { best, response in
-            best.map { $0.head.isNewer(than: response.head) ? $0 : response }
+            best.map { $0.head.isNewer(than: response.head, now: now) ? $0 : response }
         }
     }
 
@@ -146,7 +144,7 @@ final class CacheCore: Sendable {
                     } else {
                         self.lookUp(query, .alone(after: nil))
                     }
-                case .sharing(let body): self.share(body, flight, query)
+                case .sharing(let body): self.share(body, of: flight, query, hasWaited: true)
                 }
             }
         }
@@ -154,7 +152,7 @@ final class CacheCore: Sendable {
         case .meetsItself:
             exchange.begin()
         case .shares(let flight, let body):
-            share(body, flight, query)
+            share(body, of: flight, query, hasWaited: false)
         case .isLate:
             lookUp(query, .late)
         case .leads(let flight):
@@ -166,17 +164,25 @@ final class CacheCore: Sendable {
     }
 
     /// Answers with a body that is on its way to another request.
-    private func share(_ body: SharedBody, _ flight: CacheFlight, _ query: CacheQuery) {
+    ///
+    /// - Parameter hasWaited: Whether the query has waited since before the head came, so that the response was fetched for
+    ///   it, too. A query that comes later needs a fresh one: the body may have been on its way for hours.
+    private func share(_ body: SharedBody, of flight: CacheFlight, _ query: CacheQuery, hasWaited: Bool) {
         let now = now()
-        let decision = ReuseRules.decide(query.asked, body.head, now: now, isJustFetched: true)
-        guard case .reuse(let reuse) = decision, reuse.form == .whole, let stream = body.join() else {
-            return lookUp(query, .alone(after: flight))
+        let decision = ReuseRules.decide(query.asked, body.head, now: now, isJustFetched: hasWaited)
+        let next = CacheQuery.Stage.alone(after: hasWaited ? flight : nil)
+        guard case .reuse(let reuse) = decision, reuse.form == .whole, !reuse.revalidates, let stream = body.join()
+        else {
+            if hasWaited || body.head.staleness(at: now) < 0 { return lookUp(query, next) }
+            // It is for nobody else either: the next request is the one that others wait for.
+            flights.close(flight)
+            return lookUp(query, .late)
         }
         let source = HTTPResponse.Source.cache(age: .seconds(reuse.age), isStale: reuse.isStale)
         let response = Delivery.response(body.head, stream, age: reuse.age, source, query.task.request)
         switch query.task.request.delivery {
         case .stream:
-            count { $0.hits += 1 }
+            count { if reuse.isStale { $0.stale += 1 } else { $0.hits += 1 } }
             query.task.complete(with: .success(response))
         case .data, .file:
             // It is stored when it has arrived.
@@ -184,7 +190,7 @@ final class CacheCore: Sendable {
             let reading = Task { for try await _ in stream {} }
             reading.upon(.immediate) { _ in
                 query.endWaiting()
-                query.task.execution.later { self.lookUp(query, .alone(after: flight)) }
+                query.task.execution.later { self.lookUp(query, next) }
             }
         }
     }
@@ -193,7 +199,8 @@ final class CacheCore: Sendable {
     /// was sent.
     private func flightKey(_ query: CacheQuery, _ stage: CacheQuery.Stage) -> FlightKey? {
         if case .alone = stage { return nil }
-        guard query.asked.method == .get, !query.asked.directives.flags.contains(.noCache) else { return nil }
+        let wanted = query.asked.directives
+        guard query.asked.method == .get, !wanted.flags.contains(.noCache), wanted.maxAge != 0 else { return nil }
         return FlightKey(key: query.key, headers: query.asked.headers, timeout: query.task.request.timeout)
     }
 
@@ -202,6 +209,9 @@ final class CacheCore: Sendable {
         var request = query.task.request
         request.delivery = .data
         request.cachePolicy = .standard
+        // The whole is renewed. A 304 to a condition of the client's would be about what the client has.
+        let own = ["If-None-Match", "If-Modified-Since", "If-Range"] + (stored.head.extent.isWhole ? ["Range"] : [])
+        for name in own { request.headers.remove(name) }
         let task = HTTPTask(request)
         let asked = CacheRequest(.get, request.headers)
         let key = FlightKey(key: query.key, headers: asked.headers, timeout: request.timeout)
@@ -222,7 +232,9 @@ final class CacheCore: Sendable {
         exchange.begin()
     }
 
-    func begin(_ key: CacheKey) -> ExchangeTicket { tickets.begin(key) }
+    func begin(_ key: CacheKey, _ asked: CacheRequest) -> ExchangeTicket {
+        tickets.begin(key, ExchangeTicket(asked.headers, salt: store.salt))
+    }
 
     /// Called once for each ticket and flight.
     func end(_ exchange: Exchange, _ end: CacheFlights.End) {
@@ -251,7 +263,7 @@ final class CacheCore: Sendable {
     func invalidate(_ key: CacheKey) {
         tickets.makeVoid(key)
         flights.detach(key)
-        store.remove(key, nil)
+        store.remove(key) { _ in true }
     }
 
     func removeAll() -> Future<Void> {

@@ -13,6 +13,8 @@ final class CacheFolder: Sendable {
     }
 
     private let descriptor: Int32
+    /// The unit in which the file system gives space to files.
+    let blockSize: Int64
     /// Asked before each call whether it may be made, so that a test can stop a process anywhere. In an array, since a
     /// lock's whole value is no closure, and neither is a property that is read often.
     private let gate: [@Sendable (Call) -> Bool]
@@ -35,6 +37,8 @@ final class CacheFolder: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else { return nil }
         if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o700) != 0 { return nil }
+        var system = statvfs()
+        blockSize = fstatvfs(descriptor, &system) == 0 ? Int64(min(max(system.f_frsize, 512), 1 << 16)) : 4_096
     }
 
     deinit {
@@ -116,9 +120,19 @@ final class CacheFolder: Sendable {
 
     /// Removes a file; returns false if it is still there.
     @discardableResult
-    func removeFile(_ name: String) -> Bool {
-        may(.unlink) && (unlinkat(descriptor, name, 0) == 0 || errno == ENOENT)
+    func removeFile(_ name: String) -> Bool { unlinkFile(name) || errno == ENOENT }
+
+    /// Removes a file; returns false if it was not there, or still is.
+    func unlinkFile(_ name: String) -> Bool {
+        guard may(.unlink) else {
+            errno = EPERM
+            return false
+        }
+        return unlinkat(descriptor, name, 0) == 0
     }
+
+    /// The clock by which the times of files are written, in milliseconds since 1970.
+    static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
 
     /// Notes that a file was used.
     func touch(_ file: File) {

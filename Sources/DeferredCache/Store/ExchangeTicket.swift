@@ -1,10 +1,21 @@
 internal import DeferredCore
+internal import DeferredHTTP
 internal import Synchronization
 
 /// The right to store the response to a request, which is void once the resource has been changed or removed: a response
 /// that was sent before that is outdated when it arrives after it.
 final class ExchangeTicket: Sendable {
+    /// The fields of the request.
+    private let request: HTTPHeaders
+    private let salt: [UInt8]
     private let isVoidFlag = Atomic(false)
+
+    init(_ request: HTTPHeaders, salt: [UInt8]) { (self.request, self.salt) = (request, salt) }
+
+    /// Returns whether a stored response could have been chosen for the request: RFC 9111, section 4.1.
+    func couldChoose(_ head: StoredHead) -> Bool {
+        head.variant.matches(request, isPublic: head.isPublic, salt: salt)
+    }
 
     // Relaxed: whoever makes a ticket void removes what is stored after that, under the store's lock or in its queue.
     var isVoid: Bool { isVoidFlag.load(ordering: .relaxed) }
@@ -16,8 +27,7 @@ final class ExchangeTicket: Sendable {
 final class ExchangeTickets: Sendable {
     private let tickets = Lock<[CacheKey: [ObjectIdentifier: ExchangeTicket]]>([:])
 
-    func begin(_ key: CacheKey) -> ExchangeTicket {
-        let ticket = ExchangeTicket()
+    func begin(_ key: CacheKey, _ ticket: ExchangeTicket) -> ExchangeTicket {
         tickets.withLock { $0[key, default: [:]][ObjectIdentifier(ticket)] = ticket }
         return ticket
     }

@@ -64,7 +64,7 @@ protocol ResponseStore: Sendable {
     /// Calls `body` with the responses that are stored with a key: in memory, before it returns.
     func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void)
 
-    /// Stores a response in place of one with the same variant, unless `ticket` is void by then.
+    /// Stores a response in place of those that it supersedes, unless `ticket` is void by then.
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket)
 
     /// Returns a writer for a response whose body arrives in pieces; `nil` if there is no place for it.
@@ -73,8 +73,8 @@ protocol ResponseStore: Sendable {
     /// Replaces the head of a stored response, if it is still the same one.
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket)
 
-    /// Removes responses with a key; all of them, or the one that is given.
-    func remove(_ key: CacheKey, _ stored: StoredResponse?)
+    /// Removes some of the responses with a key.
+    func remove(_ key: CacheKey, where isGone: @escaping @Sendable (StoredHead) -> Bool)
 
     /// Removes the response because its bytes are damaged.
     func removeDamaged(_ key: CacheKey, _ stored: StoredResponse)

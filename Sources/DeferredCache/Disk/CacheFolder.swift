@@ -12,17 +12,40 @@ final class CacheFolder: Sendable {
         case open, create, read, write, rename, link, unlink, touch, list
     }
 
-    private let descriptor: Int32
+    private let path: String
+    private let health: HealthMonitor
+    private let opened: Lock<Opened>
     /// The unit in which the file system gives space to files.
     let blockSize: Int64
+
+    private struct Opened: Sendable {
+        /// `nil` for a folder that can't be used.
+        var directory: Directory?
+        /// Written once more if the folder has to be made again.
+        var salt: [UInt8] = []
+    }
+
+    /// The open folder, which is closed with this object.
+    private final class Directory: Sendable {
+        let descriptor: Int32
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
+        deinit { _ = close(descriptor) }
+    }
+
     /// Asked before each call whether it may be made, so that a test can stop a process anywhere. In an array, since a
     /// lock's whole value is no closure, and neither is a property that is read often.
     private let gate: [@Sendable (Call) -> Bool]
 
-    /// Opens the folder, and creates it if need be.
-    ///
+    /// Opens the folder, and creates it if need be. If that fails, it is tried again whenever a file is to be created.
+    init(_ path: String, health: HealthMonitor = HealthMonitor(), gate: (@Sendable (Call) -> Bool)? = nil) {
+        (self.path, self.health, self.gate) = (path, health, gate.map { [$0] } ?? [])
+        opened = Lock(Opened(directory: Self.open(path, health)))
+        var system = statvfs()
+        blockSize = statvfs(path, &system) == 0 ? Int64(min(max(system.f_frsize, 512), 1 << 16)) : 4_096
+    }
+
     /// - Returns: `nil` if it can't be opened, or belongs to another user.
-    init?(_ path: String, gate: (@Sendable (Call) -> Bool)? = nil) {
+    private static func open(_ path: String, _ health: HealthMonitor) -> Directory? {
         if mkdir(path, 0o700) != 0, errno == ENOENT {
             let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
             try? FileManager.default.createDirectory(
@@ -31,19 +54,72 @@ final class CacheFolder: Sendable {
                 attributes: attributes
             )
         }
-        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        self.gate = gate.map { [$0] } ?? []
-        guard descriptor >= 0 else { return nil }
+        let descriptor = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            health.failed("open \(path): \(String(cString: strerror(errno)))")
+            return nil
+        }
+        let directory = Directory(descriptor)
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else { return nil }
-        if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o700) != 0 { return nil }
-        var system = statvfs()
-        blockSize = fstatvfs(descriptor, &system) == 0 ? Int64(min(max(system.f_frsize, 512), 1 << 16)) : 4_096
+        guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(),
+            status.st_mode & 0o077 == 0 || fchmod(descriptor, 0o700) == 0
+        else {
+            health.failed("open \(path): the folder belongs to another user")
+            return nil
+        }
+        return directory
     }
 
-    deinit {
-        if descriptor >= 0 { _ = close(descriptor) }
+    /// Calls `body` with the descriptor of the folder, which is no valid one if the folder can't be used.
+    private func at<Result>(_ body: (Int32) -> Result) -> Result {
+        let directory = opened.withLock { $0.directory }
+        return withExtendedLifetime(directory) { body(directory?.descriptor ?? -1) }
     }
+
+    /// Opens the folder once more, and makes it again if it was removed.
+    private func reopen() -> Bool {
+        guard let directory = Self.open(path, health) else { return false }
+        let (old, salt) = opened.withLock { opened in
+            defer { opened.directory = directory }
+            return (opened.directory, opened.salt)
+        }
+        withExtendedLifetime(old) {}
+        if !salt.isEmpty { writeSalt(salt) }
+        return true
+    }
+
+    private func failed(_ call: Call, _ name: String) {
+        let reason = String(cString: strerror(errno))
+        health.failed("\(call) \(path)/\(name): \(reason)")
+    }
+
+    // MARK: The salt
+
+    /// Returns random bytes, which the first process that uses the folder makes.
+    func salt() -> [UInt8] {
+        let salt = storedSalt() ?? writeSalt((0..<16).map { _ in UInt8.random(in: 0...255) })
+        opened.withLock { $0.salt = salt }
+        return salt
+    }
+
+    private func storedSalt() -> [UInt8]? {
+        openFile("salt").flatMap { contents(of: $0, upTo: 16) }.flatMap { $0.count == 16 ? Array($0) : nil }
+    }
+
+    /// Stores a salt unless there is one, and returns the one that counts. Without a place for it, it serves this process.
+    @discardableResult
+    private func writeSalt(_ salt: [UInt8]) -> [UInt8] {
+        let temporary = CacheFileName.temporary()
+        guard let file = createFile(temporary) else { return salt }
+        defer { removeFile(temporary) }
+        guard salt.withUnsafeBytes({ append($0, to: file) }), !linkFile(temporary, to: "salt") else { return salt }
+        // Another process was faster, or the salt is damaged.
+        if let stored = storedSalt() { return stored }
+        _ = renameFile(temporary, to: "salt")
+        return salt
+    }
+
+    // MARK: Files
 
     private func may(_ call: Call) -> Bool { gate.allSatisfy { $0(call) } }
 
@@ -60,15 +136,26 @@ final class CacheFolder: Sendable {
     /// Opens a regular file of this user.
     func openFile(_ name: String) -> File? {
         guard may(.open) else { return nil }
-        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        let file = at { openat($0, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
         return file >= 0 ? File(file) : nil
     }
 
     /// Creates a file; fails if there is one with the name.
     func createFile(_ name: String) -> File? {
-        guard may(.create) else { return nil }
-        let file = openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        return file >= 0 ? File(file) : nil
+        func create() -> File? {
+            let file = at { openat($0, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+            return file >= 0 ? File(file) : nil
+        }
+        if may(.create) {
+            if let file = create() { return file }
+            // In an open folder, that means that it was removed.
+            if errno == ENOENT || errno == EBADF {
+                guard reopen() else { return nil }
+                if let file = create() { return file }
+            }
+        }
+        failed(.create, name)
+        return nil
     }
 
     /// Appends bytes; returns false if not all of them could be written.
@@ -76,13 +163,17 @@ final class CacheFolder: Sendable {
         guard may(.write) else {
             // A process that is killed may have written some of the bytes.
             _ = write(file.descriptor, bytes.baseAddress, bytes.count / 2)
+            failed(.write, "")
             return false
         }
         var rest = bytes
         while !rest.isEmpty {
             let count = write(file.descriptor, rest.baseAddress, rest.count)
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
+            guard count > 0 else {
+                failed(.write, "")
+                return false
+            }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
         }
         return true
@@ -110,12 +201,17 @@ final class CacheFolder: Sendable {
     }
 
     func renameFile(_ old: String, to new: String) -> Bool {
-        may(.rename) && renameat(descriptor, old, descriptor, new) == 0
+        if may(.rename), at({ renameat($0, old, $0, new) }) == 0 {
+            health.stored()
+            return true
+        }
+        failed(.rename, new)
+        return false
     }
 
     /// Gives a file a second name, unless there is a file with that name.
     func linkFile(_ old: String, to new: String) -> Bool {
-        may(.link) && linkat(descriptor, old, descriptor, new, 0) == 0
+        may(.link) && at { linkat($0, old, $0, new, 0) } == 0
     }
 
     /// Removes a file; returns false if it is still there.
@@ -128,7 +224,7 @@ final class CacheFolder: Sendable {
             errno = EPERM
             return false
         }
-        return unlinkat(descriptor, name, 0) == 0
+        return at { unlinkat($0, name, 0) } == 0
     }
 
     /// The clock by which the times of files are written, in milliseconds since 1970.
@@ -177,7 +273,7 @@ final class CacheFolder: Sendable {
 
     func status(of name: String) -> Status? {
         var result = stat()
-        return fstatat(descriptor, name, &result, AT_SYMLINK_NOFOLLOW) == 0 ? Status(result) : nil
+        return at { fstatat($0, name, &result, AT_SYMLINK_NOFOLLOW) } == 0 ? Status(result) : nil
     }
 
     /// Calls `body` with the name of each file, and with those of the folder and the one that it is in, `.` and `..`.
@@ -186,7 +282,7 @@ final class CacheFolder: Sendable {
     @discardableResult
     func forEachName(_ body: (String) -> Void) -> Bool {
         // The stream takes over its descriptor, and has its own position in the folder.
-        let copy = may(.list) ? openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1
+        let copy = may(.list) ? at { openat($0, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) } : -1
         guard copy >= 0 else { return false }
         guard let directory = fdopendir(copy) else {
             _ = close(copy)
@@ -206,7 +302,7 @@ final class CacheFolder: Sendable {
 
     /// Runs `body` while no other process holds the lock of the folder; doesn't wait for it.
     func withLock(_ body: () -> Void) {
-        let file = openat(descriptor, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        let file = at { openat($0, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600) }
         guard file >= 0 else { return }
         defer { _ = close(file) }
         // Released by closing.

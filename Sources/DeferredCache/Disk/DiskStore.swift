@@ -12,6 +12,7 @@ internal import Foundation
 final class DiskStore: ResponseStore {
     let salt: [UInt8]
     let isBlocking = true
+    let health: HealthMonitor
     private let keepsCookies: Bool
     private let folder: CacheFolder
     private let space: DiskSpace
@@ -38,21 +39,20 @@ final class DiskStore: ResponseStore {
         }
     }
 
-    /// - Returns: `nil` if the folder can't be used.
-    private init?(
+    private init(
         _ path: String,
         capacity: Int64,
         keepsCookies: Bool = true,
         now: @escaping @Sendable () -> CacheInstant,
         gate: (@Sendable (CacheFolder.Call) -> Bool)? = nil
     ) {
-        guard let folder = CacheFolder(path, gate: gate), let salt = Self.salt(of: folder) else { return nil }
-        (self.folder, self.salt, self.keepsCookies, self.now) = (folder, salt, keepsCookies, now)
+        health = HealthMonitor(now: now)
+        folder = CacheFolder(path, health: health, gate: gate)
+        (salt, self.keepsCookies, self.now) = (folder.salt(), keepsCookies, now)
         space = DiskSpace(folder, capacity: max(0, capacity), process: process, now: now)
         space.beginCounting()
     }
 
-    /// Returns the store of a folder, or one that stores nothing if the folder can't be used.
     static func opened(
         _ path: String,
         capacity: Int64,
@@ -61,7 +61,6 @@ final class DiskStore: ResponseStore {
         gate: (@Sendable (CacheFolder.Call) -> Bool)? = nil
     ) -> any ResponseStore {
         DiskStore(path, capacity: capacity, keepsCookies: keepsCookies, now: now, gate: gate)
-            ?? MemoryStore(capacity: 0, now: now) as any ResponseStore
     }
 
     var bodyLimit: Int64 { space.capacity / 8 }
@@ -70,23 +69,6 @@ final class DiskStore: ResponseStore {
         var counts = space.counts
         (counts.stored, counts.damaged) = state.withLock { ($0.storedCount, $0.damagedCount) }
         return counts
-    }
-
-    /// Returns the salt of the folder, which the first process makes.
-    private static func salt(of folder: CacheFolder) -> [UInt8]? {
-        func stored() -> [UInt8]? {
-            folder.openFile("salt").flatMap { folder.contents(of: $0, upTo: 16) }.map(Array.init)
-        }
-        if let salt = stored(), salt.count == 16 { return salt }
-        let salt = (0..<16).map { _ in UInt8.random(in: 0...255) }
-        let temporary = CacheFileName.temporary()
-        guard let file = folder.createFile(temporary) else { return nil }
-        defer { folder.removeFile(temporary) }
-        guard salt.withUnsafeBytes({ folder.append($0, to: file) }) else { return nil }
-        if folder.linkFile(temporary, to: "salt") { return salt }
-        // Another process was faster, or the salt is damaged.
-        if let salt = stored(), salt.count == 16 { return salt }
-        return folder.renameFile(temporary, to: "salt") ? salt : nil
     }
 
     // MARK: - Reading

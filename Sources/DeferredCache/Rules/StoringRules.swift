@@ -89,9 +89,12 @@ enum StoringRules {
         let isAllowed =
             head.isLifetimeExplicit || head.directives.flags.contains(.isPublic)
             || StoredHead.heuristicStatuses.contains(status.code)
+        // Most responses of an API have neither a lifetime nor a validator. They are stale from the beginning, and yet the
+        // answer to a client that is offline.
         let isUseful =
             head.isLifetimeExplicit || head.lifetime > 0 || !head.conditions.isEmpty
             || head.directives.staleIfError != nil
+            || status == .ok && head.directives.flags.isDisjoint(with: [.noCache, .mustRevalidate])
         guard isAllowed, isUseful else { return nil }
         // The part is the whole.
         return status == 206 && extent.isWhole ? head.with(extent: extent) : head

@@ -26,9 +26,11 @@ final class MemoryStore: ResponseStore {
     init(capacity: Int, now: @escaping @Sendable () -> CacheInstant) {
         self.capacity = Int64(max(0, capacity))
         self.now = now
+        health = HealthMonitor(now: now)
     }
 
     let isBlocking = false
+    let health: HealthMonitor
 
     var bodyLimit: Int64 { capacity / 8 }
 

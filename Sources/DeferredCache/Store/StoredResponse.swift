@@ -89,6 +89,8 @@ protocol ResponseStore: Sendable {
     var isBlocking: Bool { get }
 
     var counts: StoreCounts { get }
+
+    var health: HealthMonitor { get }
 }
 
 /// The counters of a store.

@@ -233,7 +233,7 @@ final class CacheCore: Sendable {
     }
 
     func begin(_ key: CacheKey, _ asked: CacheRequest) -> ExchangeTicket {
-        tickets.begin(key, ExchangeTicket(asked.headers, salt: store.salt))
+        tickets.begin(key, ExchangeTicket(asked.headers, salt: store.salt, mark: store.mark(of: key)))
     }
 
     /// Called once for each ticket and flight.
@@ -263,7 +263,7 @@ final class CacheCore: Sendable {
     func invalidate(_ key: CacheKey) {
         tickets.makeVoid(key)
         flights.detach(key)
-        store.remove(key) { _ in true }
+        store.invalidate(key)
     }
 
     func removeAll() -> Future<Void> {

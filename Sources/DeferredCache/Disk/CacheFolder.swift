@@ -23,6 +23,8 @@ final class CacheFolder: Sendable {
         var directory: Directory?
         /// Written once more if the folder has to be made again.
         var salt: [UInt8] = []
+        /// The file with the marks, which the lock is on, too.
+        var marks: File?
     }
 
     /// The open folder, which is closed with this object.
@@ -80,7 +82,7 @@ final class CacheFolder: Sendable {
     private func reopen() -> Bool {
         guard let directory = Self.open(path, health) else { return false }
         let (old, salt) = opened.withLock { opened in
-            defer { opened.directory = directory }
+            defer { (opened.directory, opened.marks) = (directory, nil) }
             return (opened.directory, opened.salt)
         }
         withExtendedLifetime(old) {}
@@ -117,6 +119,49 @@ final class CacheFolder: Sendable {
         if let stored = storedSalt() { return stored }
         _ = renameFile(temporary, to: "salt")
         return salt
+    }
+
+    // MARK: Marks
+
+    /// The number of marks, among which resources are distributed.
+    private static let markCount = 64
+
+    /// Returns a number that is another one when any process has changed a resource since.
+    ///
+    /// It is no time, since clocks are set, and tell nothing of what is as short as a request.
+    func mark(of key: String) -> UInt64 {
+        var mark: UInt64 = 0
+        guard let file = marks() else { return 0 }
+        let count = withUnsafeMutableBytes(of: &mark) { pread(file.descriptor, $0.baseAddress, 8, Self.position(key)) }
+        return count == 8 ? mark : 0
+    }
+
+    /// Tells other processes that a resource was changed; `nil` for all. Some others share its mark: what is on its way of
+    /// these is not stored either.
+    func changeMark(of key: String?) {
+        guard let file = marks() else { return }
+        let marks = (0..<(key == nil ? Self.markCount : 1)).map { _ in UInt64.random(in: 1 ... .max) }
+        let count = marks.withUnsafeBytes {
+            pwrite(file.descriptor, $0.baseAddress, $0.count, key.map(Self.position) ?? 0)
+        }
+        if count != marks.count * 8 { failed(.write, "lock") }
+    }
+
+    private static func position(_ key: String) -> off_t {
+        off_t(Array(key.utf8).withUnsafeBytes(XXHash64.hash) % UInt64(markCount) * 8)
+    }
+
+    /// Returns the file with the marks, which stays open.
+    private func marks() -> File? {
+        if let file = opened.withLock({ $0.marks }) { return file }
+        guard let file = lockFile() else { return nil }
+        opened.withLock { $0.marks = file }
+        return file
+    }
+
+    private func lockFile() -> File? {
+        let file = at { openat($0, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+        return file >= 0 ? File(file) : nil
     }
 
     // MARK: Files
@@ -302,10 +347,10 @@ final class CacheFolder: Sendable {
 
     /// Runs `body` while no other process holds the lock of the folder; doesn't wait for it.
     func withLock(_ body: () -> Void) {
-        let file = at { openat($0, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600) }
-        guard file >= 0 else { return }
-        defer { _ = close(file) }
+        guard let file = lockFile() else { return }
         // Released by closing.
-        if POSIXFile.lockAgainstOtherProcesses(file) { body() }
+        withExtendedLifetime(file) {
+            if POSIXFile.lockAgainstOtherProcesses(file.descriptor) { body() }
+        }
     }
 }

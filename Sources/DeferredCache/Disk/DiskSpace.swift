@@ -51,9 +51,9 @@ final class DiskSpace: Sendable {
 
     // MARK: Reserving
 
-    /// The size that stored responses never exceed. The rest is for the salt, and for what processes store before they have
-    /// counted.
-    private var limit: Int64 { capacity / 16 * 15 - folder.blockSize }
+    /// The size that stored responses never exceed. The rest is for the salt, the marks, and what processes store before
+    /// they have counted.
+    private var limit: Int64 { capacity / 16 * 15 - 2 * folder.blockSize }
     /// The size at which room is made, in the background.
     private var mark: Int64 { capacity / 8 * 7 }
     /// The size that is left then.

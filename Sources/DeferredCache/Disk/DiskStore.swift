@@ -165,7 +165,7 @@ final class DiskStore: ResponseStore {
         var file = read(key).0 ?? HeadFile(key: key.text, variants: [])
         let now = now()
         var gone = file.variants.filter { stored.head.supersedes($0.head, ticket) }
-        guard !ticket.isVoid, gone.allSatisfy({ stored.head.mayReplace($0.head, now: now) }) else {
+        guard isCurrent(key, ticket), gone.allSatisfy({ stored.head.mayReplace($0.head, now: now) }) else {
             writer?.discard()
             return
         }
@@ -179,12 +179,19 @@ final class DiskStore: ResponseStore {
         }
         if write(bytes, key, replacing: file) != nil {
             unlinkBodies(gone)
+            // Another process may have changed the mark just before the head was there, and found nothing to remove.
+            if !isCurrent(key, ticket) { return removeVariants(of: key) { $0.version == stored.version } }
             state.withLock { $0.storedCount += 1 }
         } else {
             writer?.discard()
             // What the server has replaced must not be taken for the newest because there is no place for that.
             removeVariants(of: key) { head.supersedes($0.head, ticket) }
         }
+    }
+
+    /// Returns whether the resource is the same, as far as any process knows, as when the request was sent.
+    private func isCurrent(_ key: CacheKey, _ ticket: ExchangeTicket) -> Bool {
+        !ticket.isVoid && folder.mark(of: key.text) == ticket.mark
     }
 
     /// A head file may have an eighth of the capacity, as a body.
@@ -247,6 +254,14 @@ final class DiskStore: ResponseStore {
         }
     }
 
+    func mark(of key: CacheKey) -> UInt64 { folder.mark(of: key.text) }
+
+    func invalidate(_ key: CacheKey) {
+        // At once: a request that is sent next is not outdated.
+        folder.changeMark(of: key.text)
+        queue.async { self.removeVariants(of: key) { _ in true } }
+    }
+
     func remove(_ key: CacheKey, where isGone: @escaping @Sendable (StoredHead) -> Bool) {
         queue.async { self.removeVariants(of: key) { isGone($0.head) } }
     }
@@ -281,6 +296,7 @@ final class DiskStore: ResponseStore {
     }
 
     func removeAll(_ body: @escaping @Sendable () -> Void) {
+        folder.changeMark(of: nil)
         queue.async {
             self.front.removeAll()
             let isWhole = self.folder.forEachName { name in

@@ -8,9 +8,13 @@ final class ExchangeTicket: Sendable {
     /// The fields of the request.
     private let request: HTTPHeaders
     private let salt: [UInt8]
+    /// The mark of the resource when the request was sent, by which a store sees changes by other processes.
+    let mark: UInt64
     private let isVoidFlag = Atomic(false)
 
-    init(_ request: HTTPHeaders, salt: [UInt8]) { (self.request, self.salt) = (request, salt) }
+    init(_ request: HTTPHeaders, salt: [UInt8], mark: UInt64 = 0) {
+        (self.request, self.salt, self.mark) = (request, salt, mark)
+    }
 
     /// Returns whether a stored response could have been chosen for the request: RFC 9111, section 4.1.
     func couldChoose(_ head: StoredHead) -> Bool {

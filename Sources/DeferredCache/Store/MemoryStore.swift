@@ -92,6 +92,10 @@ final class MemoryStore: ResponseStore {
         withExtendedLifetime(gone) {}
     }
 
+    func mark(of key: CacheKey) -> UInt64 { 0 }
+
+    func invalidate(_ key: CacheKey) { remove(key, where: { _ in true }) }
+
     func remove(_ key: CacheKey, where isGone: @escaping @Sendable (StoredHead) -> Bool) {
         remove(key) { isGone($0.head) }
     }

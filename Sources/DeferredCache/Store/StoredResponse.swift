@@ -73,6 +73,12 @@ protocol ResponseStore: Sendable {
     /// Replaces the head of a stored response, if it is still the same one.
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket)
 
+    /// Returns a number that is another one when ``invalidate(_:)`` was called for the key since, in any process.
+    func mark(of key: CacheKey) -> UInt64
+
+    /// Removes the responses with a key, also those that other processes are about to store.
+    func invalidate(_ key: CacheKey)
+
     /// Removes some of the responses with a key.
     func remove(_ key: CacheKey, where isGone: @escaping @Sendable (StoredHead) -> Bool)
 

@@ -83,6 +83,9 @@ public struct Cache: HTTPLink {
     ///   - servesStaleOnError: Whether a stale response is the answer when the server can't be reached or has an error of
     ///     its own (500, 502, 503, 504), although the response's `stale-if-error` doesn't say so. Never for responses
     ///     that forbid it, and never after a cancellation or an error of TLS.
+    ///   - clearsSiteData: Whether a response with `Clear-Site-Data: "cache"`, or with `"*"`, removes all responses of its
+    ///     origin in the request's partition, as browsers do: <https://www.w3.org/TR/clear-site-data/>. Only over `https`,
+    ///     and from this machine.
     ///   - onHealthChange: Called whenever storing begins to fail, or works again, on an internal thread that it must not
     ///     block; at once if the folder can't be opened.
     ///   - now: The wall clock, which `Date` and `Expires` refer to.
@@ -90,6 +93,7 @@ public struct Cache: HTTPLink {
     public init(
         _ storage: Storage,
         servesStaleOnError: Bool = false,
+        clearsSiteData: Bool = true,
         onHealthChange: (@Sendable (Health) -> Void)? = nil,
         now: @escaping @Sendable () -> Date = { Date() },
         clock: any Clock<Duration> = ContinuousClock()
@@ -98,7 +102,13 @@ public struct Cache: HTTPLink {
         let instant: @Sendable () -> CacheInstant = {
             CacheInstant(wall: now(), steady: stopwatch.elapsed)
         }
-        core = CacheCore(storage.makeStore(instant), servesErrors: servesStaleOnError, now: instant, clock: clock)
+        core = CacheCore(
+            storage.makeStore(instant),
+            servesErrors: servesStaleOnError,
+            clearsSiteData: clearsSiteData,
+            now: instant,
+            clock: clock
+        )
         if let onHealthChange { core.store.health.observe(onHealthChange) }
     }
 
@@ -163,6 +173,13 @@ public struct Cache: HTTPLink {
         public internal(set) var damaged = 0
         /// The number of bytes that are stored.
         public internal(set) var bytes: Int64 = 0
+    }
+}
+
+extension Cache {
+    func sweep(_ isGone: @escaping @Sendable (Entry) -> Bool, end: @escaping @Sendable () -> Void) {
+        let now = core.now()
+        core.store.sweep({ key, head in Entry(key, head, now: now).map(isGone) ?? false }, end)
     }
 }
 

@@ -65,6 +65,7 @@ extension CacheCore {
         private func arrived(_ result: HTTPResult, _ requestTime: CacheInstant) {
             switch result {
             case .failure(let error):
+                if let response = error.response { core.clearSiteData(response, query.key) }
                 if let response = error.response, error.code == .unacceptableStatus, response.status == .notModified,
                     isValidation
                 {
@@ -78,6 +79,7 @@ extension CacheCore {
                 fail(error)
                 core.end(self, error.code == .cancelled ? .cancelled : .failed(error, query.task.request))
             case .success(let response):
+                core.clearSiteData(response, query.key)
                 if response.isOutage, deliverFallback(else: response) {
                     response.stream?.cancel()
                     return core.end(self, .arrived)
@@ -158,13 +160,20 @@ extension CacheCore {
                 keep(response, head)
             case .update(let head, let answers):
                 guard let stored, let ticket else { preconditionFailure("an update of no response") }
-                if head.mayBeStored { store.update(key, stored, head, ticket) } else { removeOlder(requestTime) }
+                if head.mayBeStored { store.update(key, stored, head, ticket) }
                 guard answers else {
+                    if !head.mayBeStored { removeOlder(requestTime) }
                     core.count { $0.misses += 1 }
                     return finish(response)
                 }
                 response.stream?.cancel()
-                answer(StoredResponse(head: head, body: stored.body, version: stored.version))
+                let confirmed = StoredResponse(head: head, body: stored.body, version: stored.version)
+                if head.mayBeStored { return answer(confirmed) }
+                // What was opened stays readable when it is removed.
+                stored.body.read(0..<min(1, stored.head.extent.count)) { _ in
+                    removeOlder(requestTime)
+                    answer(confirmed)
+                }
             case .append(let head):
                 append(response, head)
             case .invalidate(let keys, let kept):

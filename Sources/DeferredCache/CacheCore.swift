@@ -1,5 +1,6 @@
 internal import DeferredCore
 internal import DeferredHTTP
+internal import DeferredNetworking
 internal import DeferredTask
 internal import Dispatch
 internal import Foundation
@@ -8,6 +9,7 @@ internal import Foundation
 final class CacheCore: Sendable {
     let store: any ResponseStore
     private let servesErrors: Bool
+    private let clearsSiteData: Bool
     let now: @Sendable () -> CacheInstant
     let clock: any Clock<Duration>
     let tickets = ExchangeTickets()
@@ -18,10 +20,12 @@ final class CacheCore: Sendable {
     init(
         _ store: any ResponseStore,
         servesErrors: Bool,
+        clearsSiteData: Bool = true,
         now: @escaping @Sendable () -> CacheInstant,
         clock: any Clock<Duration>
     ) {
-        (self.store, self.servesErrors, self.now, self.clock) = (store, servesErrors, now, clock)
+        (self.store, self.now, self.clock) = (store, now, clock)
+        (self.servesErrors, self.clearsSiteData) = (servesErrors, clearsSiteData)
     }
 
     var statistics: Cache.Statistics {
@@ -261,14 +265,24 @@ final class CacheCore: Sendable {
 
     /// Removes what is stored for a key, and what is on its way.
     func invalidate(_ key: CacheKey) {
-        tickets.makeVoid(key)
-        flights.detach(key)
+        tickets.makeVoid { $0 == key }
+        flights.detach { $0 == key }
         store.invalidate(key)
     }
 
+    /// Removes what is stored, and what is on its way, of an origin whose response asks for that.
+    func clearSiteData(_ response: HTTPResponse, _ key: CacheKey) {
+        guard clearsSiteData, key.isTrustworthy, let field = response.headers.combined("Clear-Site-Data"),
+            FieldList.members(of: field).contains(where: { $0 == "\"cache\"" || $0 == "\"*\"" })
+        else { return }
+        tickets.makeVoid { $0.hasOrigin(of: key) }
+        flights.detach { $0.hasOrigin(of: key) }
+        store.sweep({ other, _ in other.hasOrigin(of: key) }, {})
+    }
+
     func removeAll() -> Future<Void> {
-        tickets.makeVoid(nil)
-        flights.detach(nil)
+        tickets.makeVoid { _ in true }
+        flights.detach { _ in true }
         let end = Deferred<Void>()
         store.removeAll { end.fill() }
         return end.future

@@ -30,9 +30,15 @@ final class CacheFolder: Sendable {
     /// The open folder, which is closed with this object.
     private final class Directory: Sendable {
         let descriptor: Int32
-        init(_ descriptor: Int32) { self.descriptor = descriptor }
+        /// True if it was made when it was opened, so that nothing is in it.
+        let isNew: Bool
+
+        init(_ descriptor: Int32, isNew: Bool) { (self.descriptor, self.isNew) = (descriptor, isNew) }
         deinit { _ = close(descriptor) }
     }
+
+    /// True if nothing was in the folder when it was opened.
+    var isNew: Bool { opened.withLock { $0.directory?.isNew == true } }
 
     /// Asked before each call whether it may be made, so that a test can stop a process anywhere. In an array, since a
     /// lock's whole value is no closure, and neither is a property that is read often.
@@ -48,7 +54,8 @@ final class CacheFolder: Sendable {
 
     /// - Returns: `nil` if it can't be opened, or belongs to another user.
     private static func open(_ path: String, _ health: HealthMonitor) -> Directory? {
-        if mkdir(path, 0o700) != 0, errno == ENOENT {
+        let isNew = mkdir(path, 0o700) == 0
+        if !isNew, errno == ENOENT {
             let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
             try? FileManager.default.createDirectory(
                 atPath: path,
@@ -61,7 +68,7 @@ final class CacheFolder: Sendable {
             health.failed("open \(path): \(String(cString: strerror(errno)))")
             return nil
         }
-        let directory = Directory(descriptor)
+        let directory = Directory(descriptor, isNew: isNew)
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(),
             status.st_mode & 0o077 == 0 || fchmod(descriptor, 0o700) == 0

@@ -68,18 +68,18 @@ final class DiskSpace: Sendable {
 
     /// Reserves space for bytes, which ``wrote(_:)`` or ``remove(_:_:)`` is told about; returns false if there is none.
     func reserve(_ bytes: Int64) -> Bool {
-        switch claim(bytes) {
-        case .fits:
-            return true
+        var claim = claim(bytes)
+        if case .full = claim, state.withLock({ $0.isCounted }) {
+            // Storing was faster than making room. Hits wait as well, which is better than a folder that is too large.
+            queue.sync { tidy(for: bytes) }
+            claim = self.claim(bytes)
+        }
+        switch claim {
+        case .fits: return true
+        case .full: return false
         case .tight(let fits):
             queue.async { self.tidy() }
             return fits
-        case .full:
-            guard state.withLock({ $0.isCounted }) else { return false }
-            // Storing was faster than making room. Hits wait as well, which is better than a folder that is too large.
-            queue.sync { tidy(for: bytes) }
-            if case .fits = claim(bytes) { return true }
-            return false
         }
     }
 
@@ -126,6 +126,10 @@ final class DiskSpace: Sendable {
 
     /// Counts what is there, and makes room if that is too much.
     func beginCounting() {
+        if folder.isNew {
+            begin()
+            return end(0, removed: 0)
+        }
         queue.async { [weak self, folder] in
             self?.begin()
             let bytes = Self.countBytes(in: folder) { self.map { space in space.state.withLock { $0.isAwaited } } }
@@ -159,6 +163,9 @@ final class DiskSpace: Sendable {
         }
     }
 
+    /// The time for which the files of another version of the format are left alone: 30 days, in milliseconds.
+    private static let foreignAge: Int64 = 30 * 86_400_000
+
     /// The number of files after which the counting lets others go first.
     private static let countingStep = 64
 
@@ -171,8 +178,15 @@ final class DiskSpace: Sendable {
     private static func countBytes(in folder: CacheFolder, _ isAwaited: () -> Bool?) -> Int64? {
         var (bytes, count, goesOn): (Int64, Int, Bool) = (0, 0, true)
         let isWhole = folder.forEachName { name in
-            guard goesOn, CacheFileName.kind(of: name) != nil else { return }
-            bytes += folder.status(of: name)?.allocated ?? 0
+            guard goesOn else { return }
+            if CacheFileName.kind(of: name) != nil {
+                bytes += folder.status(of: name)?.allocated ?? 0
+            } else if CacheFileName.isForeign(name), let status = folder.status(of: name) {
+                // Another release may still use it.
+                if abs(CacheFolder.now - status.changed) > foreignAge { folder.removeFile(name) }
+            } else {
+                return
+            }
             count += 1
             guard count.isMultiple(of: countingStep) else { return }
             let isAwaited = isAwaited()

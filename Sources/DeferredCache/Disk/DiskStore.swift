@@ -289,6 +289,24 @@ final class DiskStore: ResponseStore {
         }
     }
 
+    func sweep(_ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool, _ end: @escaping @Sendable () -> Void) {
+        // After what was stored before, and without holding up hits while all heads are read.
+        queue.async {
+            self.bodies.async {
+                self.folder.forEachName { name in
+                    guard CacheFileName.kind(of: name) == .head, let file = self.folder.openFile(name),
+                        let bytes = self.folder.contents(of: file, upTo: HeadFile.sizeLimit),
+                        let head = HeadFile(bytes, process: self.process), let key = CacheKey(text: head.key)
+                    else { return }
+                    let gone = Set(head.variants.filter { isGone(key, $0.head) }.map(\.version))
+                    if gone.isEmpty { return }
+                    self.queue.async { self.removeVariants(of: key) { gone.contains($0.version) } }
+                }
+                self.queue.async(execute: end)
+            }
+        }
+    }
+
     func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) {
         // A response that is removed while it is found has no damage.
         if (stored.body as? DiskBody)?.hasVanished != true { state.withLock { $0.damagedCount += 1 } }

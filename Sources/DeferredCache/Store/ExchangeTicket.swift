@@ -43,10 +43,10 @@ final class ExchangeTickets: Sendable {
         }
     }
 
-    /// Makes the tickets of a key void, or all of them.
-    func makeVoid(_ key: CacheKey?) {
+    /// Makes the tickets of some keys void.
+    func makeVoid(where isChanged: (CacheKey) -> Bool) {
         tickets.withLock { tickets in
-            for (other, own) in tickets where key == nil || key == other { own.values.forEach { $0.makeVoid() } }
+            for (key, own) in tickets where isChanged(key) { own.values.forEach { $0.makeVoid() } }
         }
     }
 }

@@ -109,6 +109,16 @@ final class MemoryStore: ResponseStore {
         withExtendedLifetime(gone) {}
     }
 
+    func sweep(_ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool, _ end: @escaping @Sendable () -> Void) {
+        let all = state.withLock { state in
+            state.entries.values.flatMap { sequence(first: $0, next: \.next).map { ($0, $0.version) } }
+        }
+        for (entry, version) in all where isGone(entry.key, entry.head) {
+            remove(entry.key, entries: { $0.version == version })
+        }
+        end()
+    }
+
     func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) {
         remove(key, entries: { $0.version == stored.version })
     }

@@ -82,6 +82,10 @@ protocol ResponseStore: Sendable {
     /// Removes some of the responses with a key.
     func remove(_ key: CacheKey, where isGone: @escaping @Sendable (StoredHead) -> Bool)
 
+    /// Calls `isGone` with each stored response, removes those for which it returns true, and then calls `end`. May do so
+    /// on another thread.
+    func sweep(_ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool, _ end: @escaping @Sendable () -> Void)
+
     /// Removes the response because its bytes are damaged.
     func removeDamaged(_ key: CacheKey, _ stored: StoredResponse)
 

@@ -358,7 +358,7 @@ struct DiskStoreTests {
         for number in 0..<100 { _ = chain.load(.cacheable(.get, "/\(number)")).textLater }
         _ = chain.load(.cacheable().with(.onlyCached)).textLater
         try await eventually { cache.statistics.bytes <= 200_000 }
-        #expect(cache.statistics.evicted > 50 && cache.statistics.evicted < 90)
+        #expect(cache.statistics.evicted > 50 && cache.statistics.evicted < 90, "\(cache.statistics)")
         let sizes = try files("").map { name in
             var status = stat()
             return lstat(path + "/" + name, &status) == 0 ? Int(status.st_blocks) * 512 : 0

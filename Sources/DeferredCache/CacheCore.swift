@@ -217,7 +217,7 @@ final class CacheCore: Sendable {
         let own = ["If-None-Match", "If-Modified-Since", "If-Range"] + (stored.head.extent.isWhole ? ["Range"] : [])
         for name in own { request.headers.remove(name) }
         let task = HTTPTask(request)
-        let asked = CacheRequest(.get, request.headers)
+        let asked = CacheRequest(request)
         let key = FlightKey(key: query.key, headers: asked.headers, timeout: request.timeout)
         guard request.method == .get,
             let flight = flights.lead(key, now(), of: task.execution.reporter)

@@ -131,7 +131,10 @@ enum StoringRules {
         }
         // With credentials that are added below the cache, all users would get the first one's response.
         if !isPublic, asked.combined("Authorization") != sent.combined("Authorization") { return nil }
-        return variant.names.allSatisfy { asked.combined($0) == sent.combined($0) } ? variant : nil
+        let isKnown = variant.names.allSatisfy { name in
+            name == CacheOwnerOption.name || asked.combined(name) == sent.combined(name)
+        }
+        return isKnown ? variant : nil
     }
 
     /// Returns whether the server has answered a request for a part with everything.

@@ -27,6 +27,12 @@ struct Variant: Sendable, Hashable {
         }
     }
 
+    /// The names of what tells whose a response is.
+    private static let owners = ["authorization", CacheOwnerOption.name]
+
+    /// True for a response that is somebody's.
+    var isOwned: Bool { Self.owners.contains { names.contains($0) } }
+
     init(names: [String], digest: [UInt8], languageDigest: [UInt8]) {
         choice = names.isEmpty ? nil : Choice(names: names, digest: digest, languageDigest: languageDigest)
     }
@@ -43,7 +49,7 @@ struct Variant: Sendable, Hashable {
             return nil
         }
         // A response to a user is that user's, unless it says that it is everybody's: RFC 9111, section 3.5.
-        if !isPublic, request["Authorization"] != nil { names.insert("authorization") }
+        if !isPublic { names.formUnion(Self.owners.filter { request[$0] != nil }) }
         let sorted = names.sorted()
         let languages = FieldList.members(of: response.combined("Content-Language") ?? "")
         let isKnown = names.contains("accept-language") && languages.count == 1
@@ -67,7 +73,7 @@ struct Variant: Sendable, Hashable {
 
     /// Returns whether the choice is that of another request: RFC 9111, section 4.1.
     func matches(_ request: HTTPHeaders, isPublic: Bool, salt: [UInt8]) -> Bool {
-        if !isPublic, request["Authorization"] != nil, !names.contains("authorization") { return false }
+        if !isPublic, Self.owners.contains(where: { request[$0] != nil && !names.contains($0) }) { return false }
         guard choice != nil else { return true }
         if digest == Self.digest(names, of: request, salt: salt) { return true }
         guard !languageDigest.isEmpty, let wanted = Self.mostWantedLanguage(request) else {

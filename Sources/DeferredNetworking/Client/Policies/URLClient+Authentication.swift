@@ -34,6 +34,8 @@ extension URLClient {
         let preemptive: Credential?
         let answer: (@Sendable (Challenge) -> Task<Credential?>)?
 
+        var isNone: Bool { preemptive == nil && answer == nil }
+
         /// No credentials.
         public static let none = Self(preemptive: nil, answer: nil)
 

@@ -202,7 +202,7 @@ extension CacheCore {
             guard let ticket else { return }
             let now = core.now()
             core.store.remove(query.key) { head in
-                ticket.couldChoose(head) && !head.requestTime.isLater(than: requestTime, now: now)
+                ticket.concerns(head) && !head.requestTime.isLater(than: requestTime, now: now)
             }
         }
 

@@ -199,7 +199,7 @@ enum StoringRules {
             && (length == nil || stored.headers["Content-Length"] == nil || length == stored.headers["Content-Length"])
         if CacheDirectives(exchange.headers).flags.contains(.noStore) { return .remove }
         if !isSame { return .remove }
-        return isAbout || stored.conditions.isEmpty ? .update(updated(stored, exchange), answers: false) : .ignore
+        return isAbout ? .update(updated(stored, exchange), answers: false) : .ignore
     }
 
     /// The rest of a part: RFC 9111, section 3.4.

@@ -110,8 +110,17 @@ struct Variant: Sendable, Hashable {
                 bytes += Array(String(text.utf8.count).utf8) + [0x20] + Array(text.utf8)
             }
         }
-        return Array(SHA256.hash(bytes).prefix(16))
+        return Array(SHA256.hash(bytes).prefix(16)) + mark(of: salt)
     }
+
+    /// Returns bytes that tell hashes with one salt from those with another.
+    private static func mark(of salt: [UInt8]) -> [UInt8] {
+        let hash = salt.withUnsafeBytes(XXHash64.hash)
+        return (0..<4).map { UInt8(truncatingIfNeeded: hash >> ($0 * 8)) }
+    }
+
+    /// Returns whether the choice can be compared with that of requests: it has no values, or a hash with the same salt.
+    func isComparable(salt: [UInt8]) -> Bool { digest.isEmpty || digest.suffix(4).elementsEqual(Self.mark(of: salt)) }
 
     /// Returns a value so that those which mean the same are equal: fields combined, no white space between members,
     /// and languages without regard to case and order.

@@ -80,10 +80,7 @@ extension CacheCore {
                 core.end(self, error.code == .cancelled ? .cancelled : .failed(error, query.task.request))
             case .success(let response):
                 core.clearSiteData(response, query.key)
-                if response.isOutage, deliverFallback(else: response) {
-                    response.stream?.cancel()
-                    return core.end(self, .arrived)
-                }
+                if response.isOutage, deliverFallback(else: response) { return core.end(self, .arrived) }
                 perform(judge(response, requestTime), response, requestTime)
             }
         }
@@ -104,10 +101,11 @@ extension CacheCore {
             (reuse.age, reuse.isStale) = (
                 stored.head.age(at: now) / 1_000, stored.head.staleness(at: now) >= 0
             )
+            reuse.reason = .error
             core.count { $0.stale += 1 }
             let source = HTTPResponse.Source.cache(age: .seconds(reuse.age), isStale: reuse.isStale)
             let query = query
-            core.deliver(stored, reuse, source, to: query) {
+            core.deliver(stored, reuse, source, to: query, isDelivered: { response?.stream?.cancel() }) {
                 if let response {
                     query.task.complete(with: .success(response))
                 } else if let error {
@@ -202,7 +200,7 @@ extension CacheCore {
             guard let ticket else { return }
             let now = core.now()
             core.store.remove(query.key) { head in
-                ticket.concerns(head) && !head.requestTime.isLater(than: requestTime, now: now)
+                ticket.couldChoose(head) && !head.requestTime.isLater(than: requestTime, now: now)
             }
         }
 

@@ -183,7 +183,14 @@ final class CacheCore: Sendable {
             return lookUp(query, .late)
         }
         let source = HTTPResponse.Source.cache(age: .seconds(reuse.age), isStale: reuse.isStale)
-        let response = Delivery.response(body.head, stream, age: reuse.age, source, query.task.request)
+        let response = Delivery.response(
+            body.head,
+            stream,
+            age: reuse.age,
+            source,
+            staleReason: reuse.staleReason,
+            query.task.request
+        )
         switch query.task.request.delivery {
         case .stream:
             count { if reuse.isStale { $0.stale += 1 } else { $0.hits += 1 } }
@@ -303,6 +310,7 @@ final class CacheCore: Sendable {
         _ reuse: ReuseRules.Reuse,
         _ source: HTTPResponse.Source,
         to query: CacheQuery,
+        isDelivered: @escaping @Sendable () -> Void = {},
         isUnusable: @escaping @Sendable () -> Void
     ) {
         let delivery = Delivery(stored, reuse, source, query.task.request)
@@ -314,6 +322,7 @@ final class CacheCore: Sendable {
             if isHeld { query.endWaiting() }
             if let response {
                 query.task.complete(with: .success(response))
+                isDelivered()
             } else {
                 isUnusable()
             }

@@ -45,6 +45,32 @@ struct CacheOfflineTests {
         }
     }
 
+    @Test func `a stale response tells why it was given`() throws {
+        for cache in caches(servesStaleOnError: true) {
+            let headers: HTTPHeaders = ["Cache-Control": "max-age=2, stale-while-revalidate=8"]
+            let answers: [StubLoader.Answer] = [.response(headers: headers, body: "one"), .response(503)]
+            let stub = StubLoader(answers[0], answers[1])
+            let chain = cache --> stub
+            #expect(chain.load(.cacheable()).responseLater?.staleReason == nil)
+            #expect(chain.load(.cacheable()).responseLater?.staleReason == nil, "fresh")
+            clock.advance(by: 5)
+            #expect(chain.load(.cacheable()).responseLater?.staleReason == .revalidation)
+            #expect(chain.load(.cacheable().with(.anyAge)).responseLater?.staleReason == .asked)
+            clock.advance(by: 20)
+            let response = try #require(chain.load(.cacheable()).responseLater)
+            #expect(response.text == "one" && response.staleReason == .error)
+            #expect(response.with(headers: [:]).staleReason == .error)
+        }
+    }
+
+    @Test func `a response that is stale when it arrives tells that it was waited for`() {
+        let stub = StubLoader()
+        let chain = clock.cache() --> stub
+        let tasks = (0..<2).map { _ in chain.load(.cacheable()) }
+        stub.tasksInFlight[0].succeed(.ok, headers: ["Cache-Control": "max-age=0"], body: Data("one".utf8))
+        #expect(tasks.map { $0.responseNow?.staleReason } == [nil, .fetched])
+    }
+
     @Test(arguments: ["no-store", "no-cache", "must-revalidate"])
     func `what must not be used without the server is not the answer offline`(directive: String) {
         for cache in caches(servesStaleOnError: true) {

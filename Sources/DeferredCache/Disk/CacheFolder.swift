@@ -21,7 +21,7 @@ final class CacheFolder: Sendable {
     private struct Opened: Sendable {
         /// `nil` for a folder that can't be used.
         var directory: Directory?
-        /// Written once more if the folder has to be made again.
+        /// Random bytes, which the first process that uses the folder makes.
         var salt: [UInt8] = []
         /// The file with the marks, which the lock is on, too.
         var marks: File?
@@ -50,6 +50,7 @@ final class CacheFolder: Sendable {
         opened = Lock(Opened(directory: Self.open(path, health)))
         var system = statvfs()
         blockSize = statvfs(path, &system) == 0 ? Int64(min(max(system.f_frsize, 512), 1 << 16)) : 4_096
+        shareSalt()
     }
 
     /// - Returns: `nil` if it can't be opened, or belongs to another user.
@@ -88,12 +89,12 @@ final class CacheFolder: Sendable {
     /// Opens the folder once more, and makes it again if it was removed.
     private func reopen() -> Bool {
         guard let directory = Self.open(path, health) else { return false }
-        let (old, salt) = opened.withLock { opened in
+        let old = opened.withLock { opened in
             defer { (opened.directory, opened.marks) = (directory, nil) }
-            return (opened.directory, opened.salt)
+            return opened.directory
         }
         withExtendedLifetime(old) {}
-        if !salt.isEmpty { writeSalt(salt) }
+        shareSalt()
         return true
     }
 
@@ -104,11 +105,13 @@ final class CacheFolder: Sendable {
 
     // MARK: The salt
 
-    /// Returns random bytes, which the first process that uses the folder makes.
-    func salt() -> [UInt8] {
-        let salt = storedSalt() ?? writeSalt((0..<16).map { _ in UInt8.random(in: 0...255) })
-        opened.withLock { $0.salt = salt }
-        return salt
+    var salt: [UInt8] { opened.withLock { $0.salt } }
+
+    /// Takes the salt that the folder has, or gives it its own.
+    private func shareSalt() {
+        let own = salt.isEmpty ? (0..<16).map { _ in UInt8.random(in: 0...255) } : salt
+        let shared = storedSalt() ?? writeSalt(own)
+        opened.withLock { $0.salt = shared }
     }
 
     private func storedSalt() -> [UInt8]? {
@@ -116,7 +119,6 @@ final class CacheFolder: Sendable {
     }
 
     /// Stores a salt unless there is one, and returns the one that counts. Without a place for it, it serves this process.
-    @discardableResult
     private func writeSalt(_ salt: [UInt8]) -> [UInt8] {
         let temporary = CacheFileName.temporary()
         guard let file = createFile(temporary) else { return salt }

@@ -10,7 +10,7 @@ internal import Foundation
 /// What a loss of power leaves behind is found by the checksums, which all bytes are checked against before they are used.
 /// Readers need no lock, and of several writers, the last wins.
 final class DiskStore: ResponseStore {
-    let salt: [UInt8]
+    var salt: [UInt8] { folder.salt }
     let isBlocking = true
     let health: HealthMonitor
     private let keepsCookies: Bool
@@ -48,7 +48,7 @@ final class DiskStore: ResponseStore {
     ) {
         health = HealthMonitor(now: now)
         folder = CacheFolder(path, health: health, gate: gate)
-        (salt, self.keepsCookies, self.now) = (folder.salt(), keepsCookies, now)
+        (self.keepsCookies, self.now) = (keepsCookies, now)
         space = DiskSpace(folder, capacity: max(0, capacity), process: process, now: now)
         space.beginCounting()
     }

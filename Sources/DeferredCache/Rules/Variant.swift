@@ -1,5 +1,14 @@
 internal import DeferredHTTP
 
+extension HTTPHeaders {
+    /// The fields without those that tell whose the request is.
+    var withoutOwner: HTTPHeaders {
+        var copy = self
+        for name in Variant.owners { copy.remove(name) }
+        return copy
+    }
+}
+
 /// The choice among the representations of a resource: the request fields that `Vary` names, and their values.
 ///
 /// The values are kept as a salted hash, so that nothing of a request is stored in clear.
@@ -28,7 +37,7 @@ struct Variant: Sendable, Hashable {
     }
 
     /// The names of what tells whose a response is.
-    private static let owners = ["authorization", CacheOwnerOption.name]
+    fileprivate static let owners = ["authorization", CacheOwnerOption.name]
 
     /// True for a response that is somebody's.
     var isOwned: Bool { Self.owners.contains { names.contains($0) } }
@@ -110,17 +119,8 @@ struct Variant: Sendable, Hashable {
                 bytes += Array(String(text.utf8.count).utf8) + [0x20] + Array(text.utf8)
             }
         }
-        return Array(SHA256.hash(bytes).prefix(16)) + mark(of: salt)
+        return Array(SHA256.hash(bytes).prefix(16))
     }
-
-    /// Returns bytes that tell hashes with one salt from those with another.
-    private static func mark(of salt: [UInt8]) -> [UInt8] {
-        let hash = salt.withUnsafeBytes(XXHash64.hash)
-        return (0..<4).map { UInt8(truncatingIfNeeded: hash >> ($0 * 8)) }
-    }
-
-    /// Returns whether the choice can be compared with that of requests: it has no values, or a hash with the same salt.
-    func isComparable(salt: [UInt8]) -> Bool { digest.isEmpty || digest.suffix(4).elementsEqual(Self.mark(of: salt)) }
 
     /// Returns a value so that those which mean the same are equal: fields combined, no white space between members,
     /// and languages without regard to case and order.

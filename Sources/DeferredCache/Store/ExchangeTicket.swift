@@ -21,9 +21,13 @@ final class ExchangeTicket: Sendable {
         head.variant.matches(request, isPublic: head.isPublic, salt: salt)
     }
 
-    /// Returns whether a newer response to the request makes a stored one outdated: it could have been chosen, or may be by
-    /// another process, whose salt is another one since somebody has removed the folder's.
-    func concerns(_ head: StoredHead) -> Bool { couldChoose(head) || !head.variant.isComparable(salt: salt) }
+    /// Returns whether a stored response must not be chosen any more once a response to the request is stored.
+    ///
+    /// - Parameter isPublic: Whether that is for everybody, and so also in place of what was for nobody in particular.
+    func replaces(_ head: StoredHead, isPublic: Bool) -> Bool {
+        if couldChoose(head) { return true }
+        return isPublic && head.variant.matches(request.withoutOwner, isPublic: head.isPublic, salt: salt)
+    }
 
     // Relaxed: whoever makes a ticket void removes what is stored after that, under the store's lock or in its queue.
     var isVoid: Bool { isVoidFlag.load(ordering: .relaxed) }

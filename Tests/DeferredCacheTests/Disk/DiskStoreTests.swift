@@ -436,6 +436,20 @@ struct DiskStoreTests {
         }
     }
 
+    @Test func `when a stale response that stands for an outage is damaged, the outage can be read`() async throws {
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=1, stale-if-error=60"]
+        let stub = StubLoader(
+            .response(headers: headers, body: "one"),
+            .response(503) { .pieces("out of order") }
+        )
+        store(cache() --> stub)
+        for name in try files("b-") { try Data("two".utf8).write(to: URL(filePath: path + "/" + name)) }
+        clock.advance(by: 2)
+        let response = try await (cache() --> stub).load(.cacheable().streamed()).get()
+        let body = try await response.stream?.collect()
+        #expect(response.status == 503 && body == Data("out of order".utf8))
+    }
+
     @Test func `damage that is found while a stream is read removes the response`() async throws {
         let large = String(repeating: "x", count: 100_000)
         let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=10"], body: large), .response(body: "two"))

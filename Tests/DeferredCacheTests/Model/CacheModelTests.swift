@@ -255,7 +255,8 @@ final class CacheModel {
             return
         }
         let all = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        let names = all.filter { $0 != "lock" }.sorted()
+        // Without the salt, a process can't tell whose variants those of another one are.
+        let names = all.filter { $0 != "lock" && $0 != "salt" }.sorted()
         guard let name = names.randomElement(using: &generator) else { return }
         let file = path + "/" + name
         guard var bytes = FileManager.default.contents(atPath: file) else { return }

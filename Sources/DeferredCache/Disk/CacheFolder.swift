@@ -50,7 +50,6 @@ final class CacheFolder: Sendable {
         opened = Lock(Opened(directory: Self.open(path, health)))
         var system = statvfs()
         blockSize = statvfs(path, &system) == 0 ? Int64(min(max(system.f_frsize, 512), 1 << 16)) : 4_096
-        shareSalt()
     }
 
     /// - Returns: `nil` if it can't be opened, or belongs to another user.
@@ -108,7 +107,7 @@ final class CacheFolder: Sendable {
     var salt: [UInt8] { opened.withLock { $0.salt } }
 
     /// Takes the salt that the folder has, or gives it its own.
-    private func shareSalt() {
+    func shareSalt() {
         let own = salt.isEmpty ? (0..<16).map { _ in UInt8.random(in: 0...255) } : salt
         let shared = storedSalt() ?? writeSalt(own)
         opened.withLock { $0.salt = shared }
@@ -132,8 +131,8 @@ final class CacheFolder: Sendable {
 
     // MARK: Marks
 
-    /// The number of marks, among which resources are distributed.
-    private static let markCount = 64
+    /// The number of marks, among which resources are distributed: a block of most disks.
+    private static let markCount = 512
 
     /// Returns a number that is another one when any process has changed a resource since.
     ///

@@ -48,6 +48,7 @@ final class DiskStore: ResponseStore {
     ) {
         health = HealthMonitor(now: now)
         folder = CacheFolder(path, health: health, gate: gate)
+        folder.shareSalt()
         (self.keepsCookies, self.now) = (keepsCookies, now)
         space = DiskSpace(folder, capacity: max(0, capacity), process: process, now: now)
         space.beginCounting()

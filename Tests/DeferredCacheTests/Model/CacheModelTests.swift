@@ -60,7 +60,7 @@ final class CacheModel {
         generator = SeededGenerator(seed: seed)
         folder = try TemporaryDirectory()
         isOnDisk = seed % 2 == 1
-        capacity = [400_000, 1 << 20, 8 << 20][Int(seed / 2 % 3)]
+        capacity = [100_000, 400_000, 1 << 20][Int(seed / 2 % 3)]
         for index in 0..<(isOnDisk ? 2 : 1) { open(index) }
         for path in ["/a", "/b", "/c"] { origin.change(path, &generator) }
     }

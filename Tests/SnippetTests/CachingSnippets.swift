@@ -98,38 +98,38 @@ struct CachingSnippets {
     }
 
     @Test func `What the cache did`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 201)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 210)
         let cache = Cache(.memory())
         let statistics = cache.statistics
         print("\(statistics.hits) hits, \(statistics.validated) validated, \(statistics.misses) misses, \(statistics.bytes) bytes")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 206)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 215)
         #expect(statistics.hits == 0 && statistics.bytes == 0)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 213)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 222)
         await cache.remove { $0.partition == "alice" || $0.age > .seconds(86_400) }.value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 216)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 225)
         #expect(await cache.entries().value.isEmpty)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 222)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 231)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 226)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 235)
         let stored = Cache(.disk(at: folder), onHealthChange: { print($0) })
         if !stored.health.isStoring { print(stored.health.lastFailure?.reason ?? "") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 230)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 239)
         #expect(stored.health.isStoring)
 #sourceLocation()
     }
 
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 252)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 261)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 255)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 264)
         #expect(chain.successors.dropFirst().first is Cache)
 #sourceLocation()
     }

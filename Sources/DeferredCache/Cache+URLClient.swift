@@ -11,8 +11,12 @@ internal import FoundationNetworking
 extension Cache: URLClient.ResponseCache {
     /// Returns the connection by which a client uses this cache, for ``DeferredNetworking/URLClient/Configuration/cache``.
     public func connect() -> URLClient.CacheConnection {
-        URLClient.CacheConnection { request, send in
-            let loading = HTTPTask(HTTPRequest(request))
+        let client = UUID().uuidString
+        return URLClient.CacheConnection { request, send in
+            var asked = HTTPRequest(request)
+            asked.cachePartition = request.cachePartition
+            if request.isPersonal { asked[CacheOwnerOption.self] = client }
+            let loading = HTTPTask(asked)
             let observer = loading.observer
             let promise = URLClient.CacheConnection.Response.Promise()
             loading.execution.whenEnded { result in
@@ -23,6 +27,14 @@ extension Cache: URLClient.ResponseCache {
             return DeferredTask.Task(promise, uponCancel: { observer.cancel() })
         }
     }
+}
+
+/// Identifies the client whose responses are its own, unless they are public.
+enum CacheOwnerOption: HTTPRequestOption {
+    static let defaultValue: String? = nil
+
+    /// The name under which the client stands beside the fields of a request. No field has such a name.
+    static let name = ":client"
 }
 
 extension HTTPRequest {

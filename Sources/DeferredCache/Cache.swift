@@ -49,10 +49,10 @@ public struct Cache: HTTPLink {
         /// Only the user may access the folder and its files. URLs and the fields of responses are in them in clear; of
         /// requests, there are only salted hashes. What was cut short or damaged, by the end of a process or of the
         /// power, is found by its checksum, and counts as not stored. When the disk is full or can't be written,
-        /// requests go on without being stored.
+        /// requests go on without being stored, and ``Cache/health`` tells why. A folder that was removed is made again.
         ///
         /// - Parameters:
-        ///   - folder: A folder for this purpose alone. It is created if need be. If it is a symbolic link, or belongs to
+        ///   - folder: A folder for this purpose alone. It is created if need be. While it is a symbolic link, or belongs to
         ///     another user, nothing is stored.
         ///   - capacity: The number of bytes on disk, kept as for ``memory(capacity:)``.
         ///   - keeps: The part of responses that is stored.
@@ -83,11 +83,18 @@ public struct Cache: HTTPLink {
     ///   - servesStaleOnError: Whether a stale response is the answer when the server can't be reached or has an error of
     ///     its own (500, 502, 503, 504), although the response's `stale-if-error` doesn't say so. Never for responses
     ///     that forbid it, and never after a cancellation or an error of TLS.
+    ///   - clearsSiteData: Whether a response with `Clear-Site-Data: "cache"`, or with `"*"`, removes all responses of its
+    ///     origin in the request's partition, as browsers do: <https://www.w3.org/TR/clear-site-data/>. Only over `https`,
+    ///     and from this machine.
+    ///   - onHealthChange: Called whenever storing begins to fail, or works again, on an internal thread that it must not
+    ///     block; at once if the folder can't be opened.
     ///   - now: The wall clock, which `Date` and `Expires` refer to.
     ///   - clock: A clock that can't be set, by which ages are measured within the process.
     public init(
         _ storage: Storage,
         servesStaleOnError: Bool = false,
+        clearsSiteData: Bool = true,
+        onHealthChange: (@Sendable (Health) -> Void)? = nil,
         now: @escaping @Sendable () -> Date = { Date() },
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -95,7 +102,14 @@ public struct Cache: HTTPLink {
         let instant: @Sendable () -> CacheInstant = {
             CacheInstant(wall: now(), steady: stopwatch.elapsed)
         }
-        core = CacheCore(storage.makeStore(instant), servesErrors: servesStaleOnError, now: instant, clock: clock)
+        core = CacheCore(
+            storage.makeStore(instant),
+            servesErrors: servesStaleOnError,
+            clearsSiteData: clearsSiteData,
+            now: instant,
+            clock: clock
+        )
+        if let onHealthChange { core.store.health.observe(onHealthChange) }
     }
 
     /// Answers the request, or passes it on.
@@ -133,6 +147,9 @@ public struct Cache: HTTPLink {
         if let key = CacheKey(URLParts(url), partition: partition) { core.invalidate(key) }
     }
 
+    /// The state of storing: whether the last attempt has succeeded, and what has failed.
+    public var health: Health { core.store.health.health }
+
     /// The counters since the cache was created.
     public var statistics: Statistics { core.statistics }
 
@@ -156,6 +173,13 @@ public struct Cache: HTTPLink {
         public internal(set) var damaged = 0
         /// The number of bytes that are stored.
         public internal(set) var bytes: Int64 = 0
+    }
+}
+
+extension Cache {
+    func sweep(_ isGone: @escaping @Sendable (Entry) -> Bool, end: @escaping @Sendable () -> Void) {
+        let now = core.now()
+        core.store.sweep({ key, head in Entry(key, head, now: now).map(isGone) ?? false }, end)
     }
 }
 

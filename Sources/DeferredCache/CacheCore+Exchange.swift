@@ -29,7 +29,7 @@ extension CacheCore {
         /// Sends the request, and stores the response.
         func begin() {
             var copy = self
-            copy.ticket = core.begin(query.key)
+            copy.ticket = core.begin(query.key, query.asked)
             copy.send()
         }
 
@@ -65,11 +65,12 @@ extension CacheCore {
         private func arrived(_ result: HTTPResult, _ requestTime: CacheInstant) {
             switch result {
             case .failure(let error):
+                if let response = error.response { core.clearSiteData(response, query.key) }
                 if let response = error.response, error.code == .unacceptableStatus, response.status == .notModified,
                     isValidation
                 {
                     // A loader below, such as `Validate`, takes the answer to the cache's own question for a failure.
-                    return perform(judge(response, requestTime), response)
+                    return perform(judge(response, requestTime), response, requestTime)
                 }
                 // A request that is lost may have changed the resource nevertheless.
                 let inert: [HTTPError.Code] = [.cannotConnect, .invalidRequest, .bodyAlreadySent, .unacceptableStatus]
@@ -78,11 +79,9 @@ extension CacheCore {
                 fail(error)
                 core.end(self, error.code == .cancelled ? .cancelled : .failed(error, query.task.request))
             case .success(let response):
-                if response.isOutage, deliverFallback(else: response) {
-                    response.stream?.cancel()
-                    return core.end(self, .arrived)
-                }
-                perform(judge(response, requestTime), response)
+                core.clearSiteData(response, query.key)
+                if response.isOutage, deliverFallback(else: response) { return core.end(self, .arrived) }
+                perform(judge(response, requestTime), response, requestTime)
             }
         }
 
@@ -102,10 +101,11 @@ extension CacheCore {
             (reuse.age, reuse.isStale) = (
                 stored.head.age(at: now) / 1_000, stored.head.staleness(at: now) >= 0
             )
+            reuse.reason = .error
             core.count { $0.stale += 1 }
             let source = HTTPResponse.Source.cache(age: .seconds(reuse.age), isStale: reuse.isStale)
             let query = query
-            core.deliver(stored, reuse, source, to: query) {
+            core.deliver(stored, reuse, source, to: query, isDelivered: { response?.stream?.cancel() }) {
                 if let response {
                     query.task.complete(with: .success(response))
                 } else if let error {
@@ -146,7 +146,11 @@ extension CacheCore {
             )
         }
 
-        private func perform(_ verdict: StoringRules.Verdict, _ response: HTTPResponse) {
+        private func perform(
+            _ verdict: StoringRules.Verdict,
+            _ response: HTTPResponse,
+            _ requestTime: CacheInstant
+        ) {
             let (key, store) = (query.key, core.store)
             switch verdict {
             case .store(let head):
@@ -154,31 +158,49 @@ extension CacheCore {
                 keep(response, head)
             case .update(let head, let answers):
                 guard let stored, let ticket else { preconditionFailure("an update of no response") }
-                store.update(key, stored, head, ticket)
+                if head.mayBeStored { store.update(key, stored, head, ticket) }
                 guard answers else {
+                    if !head.mayBeStored { removeOlder(requestTime) }
                     core.count { $0.misses += 1 }
                     return finish(response)
                 }
                 response.stream?.cancel()
-                answer(StoredResponse(head: head, body: stored.body, version: stored.version))
+                let confirmed = StoredResponse(head: head, body: stored.body, version: stored.version)
+                if head.mayBeStored { return answer(confirmed) }
+                // What was opened stays readable when it is removed.
+                stored.body.read(0..<min(1, stored.head.extent.count)) { _ in
+                    removeOlder(requestTime)
+                    answer(confirmed)
+                }
             case .append(let head):
                 append(response, head)
             case .invalidate(let keys, let kept):
                 for key in keys { core.invalidate(key) }
                 guard let kept else { return finish(response) }
                 var copy = self
-                copy.ticket = core.begin(key)
+                copy.ticket = core.begin(key, query.asked)
                 copy.keep(response, kept)
             case .remove:
                 core.count { $0.misses += 1 }
-                store.remove(key, stored)
+                removeOlder(requestTime)
                 finish(response)
             case .repeatUnconditionally:
                 response.stream?.cancel()
+                removeOlder(requestTime)
                 repeatPlainly()
             case .ignore:
                 if ticket != nil { core.count { $0.misses += 1 } }
                 finish(response)
+            }
+        }
+
+        /// Removes all responses that could have been chosen for the request, but not those that were asked for later: RFC
+        /// 9111, section 4.3.5.
+        private func removeOlder(_ requestTime: CacheInstant) {
+            guard let ticket else { return }
+            let now = core.now()
+            core.store.remove(query.key) { head in
+                ticket.couldChoose(head) && !head.requestTime.isLater(than: requestTime, now: now)
             }
         }
 
@@ -210,7 +232,6 @@ extension CacheCore {
 
         /// Sends the request without conditions, since the stored response is of no use.
         private func repeatPlainly() {
-            if let stored { core.store.remove(query.key, stored) }
             query.task.execution.later { withoutConditions.send() }
         }
 
@@ -239,6 +260,7 @@ extension CacheCore {
                 return core.end(self, .cancelled)
             }
             guard let ticket, let writer = core.store.writer(query.key, head, ticket) else {
+                if let ticket { core.store.remove(query.key) { head.supersedes($0, ticket) } }
                 return finish(response)
             }
             let own = share(stream, head, writer, ticket)
@@ -257,7 +279,10 @@ extension CacheCore {
         ) -> HTTPBodyStream {
             // Without the task, whose result has the stream: its release ends the transfer.
             let body = SharedBody(stream, head, writer, from: start, clock: core.clock) {
-                [core, key = query.key, flight] in
+                [store = core.store, key = query.key] in
+                // What the server has replaced must not be taken for the newest because there is no place for that.
+                if !ticket.isVoid { store.remove(key) { head.supersedes($0, ticket) } }
+            } onEnd: { [core, key = query.key, flight] in
                 core.end(key, ticket, flight, .arrived)
             }
             guard let own = body.join() else { preconditionFailure("a body without a first reader") }
@@ -324,6 +349,8 @@ extension CacheCore {
                 return repeatPlainly()
             }
             let copy = self
+            // Whoever comes from now on has not waited for the head.
+            close()
             query.beginWaiting { stream.cancel() }
             Self.copy(stored, from: 0, to: writer) { isCopied in
                 copy.query.endWaiting()
@@ -333,7 +360,6 @@ extension CacheCore {
                     stream.cancel()
                     return isCancelled ? copy.core.end(copy, .cancelled) : copy.repeatPlainly()
                 }
-                copy.close()
                 copy.core.count { $0.validated += 1 }
                 let age = head.age(at: copy.core.now()) / 1_000
                 let own = copy.share(stream, head, writer, ticket, from: stored.head.extent.count)

@@ -1,5 +1,6 @@
 internal import DeferredCore
 internal import DeferredHTTP
+internal import DeferredNetworking
 internal import DeferredTask
 internal import Dispatch
 internal import Foundation
@@ -8,6 +9,7 @@ internal import Foundation
 final class CacheCore: Sendable {
     let store: any ResponseStore
     private let servesErrors: Bool
+    private let clearsSiteData: Bool
     let now: @Sendable () -> CacheInstant
     let clock: any Clock<Duration>
     let tickets = ExchangeTickets()
@@ -18,10 +20,12 @@ final class CacheCore: Sendable {
     init(
         _ store: any ResponseStore,
         servesErrors: Bool,
+        clearsSiteData: Bool = true,
         now: @escaping @Sendable () -> CacheInstant,
         clock: any Clock<Duration>
     ) {
-        (self.store, self.servesErrors, self.now, self.clock) = (store, servesErrors, now, clock)
+        (self.store, self.now, self.clock) = (store, now, clock)
+        (self.servesErrors, self.clearsSiteData) = (servesErrors, clearsSiteData)
     }
 
     var statistics: Cache.Statistics {
@@ -80,13 +84,11 @@ final class CacheCore: Sendable {
     }
 
     private func select(_ found: [StoredResponse], _ asked: CacheRequest) -> StoredResponse? {
-        let matching = found.filter { response in
-            let isPublic = response.head.directives.flags.contains(.isPublic)
-            return response.head.variant.matches(asked.headers, isPublic: isPublic, salt: store.salt)
-        }
+        let ticket = ExchangeTicket(asked.headers, salt: store.salt)
+        let (matching, now) = (found.filter { ticket.couldChoose($0.head) }, now())
         // Of several, the newest counts: RFC 9111, section 4.1.
         return matching.dropFirst().reduce(matching.first) { best, response in
-            best.map { $0.head.isNewer(than: response.head) ? $0 : response }
+            best.map { $0.head.isNewer(than: response.head, now: now) ? $0 : response }
         }
     }
 
@@ -146,7 +148,7 @@ final class CacheCore: Sendable {
                     } else {
                         self.lookUp(query, .alone(after: nil))
                     }
-                case .sharing(let body): self.share(body, flight, query)
+                case .sharing(let body): self.share(body, of: flight, query, hasWaited: true)
                 }
             }
         }
@@ -154,7 +156,7 @@ final class CacheCore: Sendable {
         case .meetsItself:
             exchange.begin()
         case .shares(let flight, let body):
-            share(body, flight, query)
+            share(body, of: flight, query, hasWaited: false)
         case .isLate:
             lookUp(query, .late)
         case .leads(let flight):
@@ -166,17 +168,32 @@ final class CacheCore: Sendable {
     }
 
     /// Answers with a body that is on its way to another request.
-    private func share(_ body: SharedBody, _ flight: CacheFlight, _ query: CacheQuery) {
+    ///
+    /// - Parameter hasWaited: Whether the query has waited since before the head came, so that the response was fetched for
+    ///   it, too. A query that comes later needs a fresh one: the body may have been on its way for hours.
+    private func share(_ body: SharedBody, of flight: CacheFlight, _ query: CacheQuery, hasWaited: Bool) {
         let now = now()
-        let decision = ReuseRules.decide(query.asked, body.head, now: now, isJustFetched: true)
-        guard case .reuse(let reuse) = decision, reuse.form == .whole, let stream = body.join() else {
-            return lookUp(query, .alone(after: flight))
+        let decision = ReuseRules.decide(query.asked, body.head, now: now, isJustFetched: hasWaited)
+        let next = CacheQuery.Stage.alone(after: hasWaited ? flight : nil)
+        guard case .reuse(let reuse) = decision, reuse.form == .whole, !reuse.revalidates, let stream = body.join()
+        else {
+            if hasWaited || body.head.staleness(at: now) < 0 { return lookUp(query, next) }
+            // It is for nobody else either: the next request is the one that others wait for.
+            flights.close(flight)
+            return lookUp(query, .late)
         }
         let source = HTTPResponse.Source.cache(age: .seconds(reuse.age), isStale: reuse.isStale)
-        let response = Delivery.response(body.head, stream, age: reuse.age, source, query.task.request)
+        let response = Delivery.response(
+            body.head,
+            stream,
+            age: reuse.age,
+            source,
+            staleReason: reuse.staleReason,
+            query.task.request
+        )
         switch query.task.request.delivery {
         case .stream:
-            count { $0.hits += 1 }
+            count { if reuse.isStale { $0.stale += 1 } else { $0.hits += 1 } }
             query.task.complete(with: .success(response))
         case .data, .file:
             // It is stored when it has arrived.
@@ -184,7 +201,7 @@ final class CacheCore: Sendable {
             let reading = Task { for try await _ in stream {} }
             reading.upon(.immediate) { _ in
                 query.endWaiting()
-                query.task.execution.later { self.lookUp(query, .alone(after: flight)) }
+                query.task.execution.later { self.lookUp(query, next) }
             }
         }
     }
@@ -193,7 +210,8 @@ final class CacheCore: Sendable {
     /// was sent.
     private func flightKey(_ query: CacheQuery, _ stage: CacheQuery.Stage) -> FlightKey? {
         if case .alone = stage { return nil }
-        guard query.asked.method == .get, !query.asked.directives.flags.contains(.noCache) else { return nil }
+        let wanted = query.asked.directives
+        guard query.asked.method == .get, !wanted.flags.contains(.noCache), wanted.maxAge != 0 else { return nil }
         return FlightKey(key: query.key, headers: query.asked.headers, timeout: query.task.request.timeout)
     }
 
@@ -202,8 +220,11 @@ final class CacheCore: Sendable {
         var request = query.task.request
         request.delivery = .data
         request.cachePolicy = .standard
+        // The whole is renewed. A 304 to a condition of the client's would be about what the client has.
+        let own = ["If-None-Match", "If-Modified-Since", "If-Range"] + (stored.head.extent.isWhole ? ["Range"] : [])
+        for name in own { request.headers.remove(name) }
         let task = HTTPTask(request)
-        let asked = CacheRequest(.get, request.headers)
+        let asked = CacheRequest(request)
         let key = FlightKey(key: query.key, headers: asked.headers, timeout: request.timeout)
         guard request.method == .get,
             let flight = flights.lead(key, now(), of: task.execution.reporter)
@@ -222,7 +243,9 @@ final class CacheCore: Sendable {
         exchange.begin()
     }
 
-    func begin(_ key: CacheKey) -> ExchangeTicket { tickets.begin(key) }
+    func begin(_ key: CacheKey, _ asked: CacheRequest) -> ExchangeTicket {
+        tickets.begin(key, ExchangeTicket(asked.headers, salt: store.salt, mark: store.mark(of: key)))
+    }
 
     /// Called once for each ticket and flight.
     func end(_ exchange: Exchange, _ end: CacheFlights.End) {
@@ -249,14 +272,24 @@ final class CacheCore: Sendable {
 
     /// Removes what is stored for a key, and what is on its way.
     func invalidate(_ key: CacheKey) {
-        tickets.makeVoid(key)
-        flights.detach(key)
-        store.remove(key, nil)
+        tickets.makeVoid { $0 == key }
+        flights.detach { $0 == key }
+        store.invalidate(key)
+    }
+
+    /// Removes what is stored, and what is on its way, of an origin whose response asks for that.
+    func clearSiteData(_ response: HTTPResponse, _ key: CacheKey) {
+        guard clearsSiteData, key.isTrustworthy, let field = response.headers.combined("Clear-Site-Data"),
+            FieldList.members(of: field).contains(where: { $0 == "\"cache\"" || $0 == "\"*\"" })
+        else { return }
+        tickets.makeVoid { $0.hasOrigin(of: key) }
+        flights.detach { $0.hasOrigin(of: key) }
+        store.sweep({ other, _ in other.hasOrigin(of: key) }, {})
     }
 
     func removeAll() -> Future<Void> {
-        tickets.makeVoid(nil)
-        flights.detach(nil)
+        tickets.makeVoid { _ in true }
+        flights.detach { _ in true }
         let end = Deferred<Void>()
         store.removeAll { end.fill() }
         return end.future
@@ -277,6 +310,7 @@ final class CacheCore: Sendable {
         _ reuse: ReuseRules.Reuse,
         _ source: HTTPResponse.Source,
         to query: CacheQuery,
+        isDelivered: @escaping @Sendable () -> Void = {},
         isUnusable: @escaping @Sendable () -> Void
     ) {
         let delivery = Delivery(stored, reuse, source, query.task.request)
@@ -288,6 +322,7 @@ final class CacheCore: Sendable {
             if isHeld { query.endWaiting() }
             if let response {
                 query.task.complete(with: .success(response))
+                isDelivered()
             } else {
                 isUnusable()
             }

@@ -153,10 +153,10 @@ final class CacheFlights: Sendable {
         for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter(flight, end) }
     }
 
-    /// Keeps requests that come later from waiting for those that were sent before a change; `nil` for all of them.
-    func detach(_ key: CacheKey?) {
+    /// Keeps requests that come later from waiting for those that were sent before a change.
+    func detach(where isChanged: (CacheKey) -> Bool) {
         state.withLock { state in
-            for other in state.joinable.keys where key == nil || key == other.key { state.joinable[other] = nil }
+            for key in state.joinable.keys where isChanged(key.key) { state.joinable[key] = nil }
         }
     }
 }

@@ -5,6 +5,7 @@ internal import Foundation
 struct Delivery: Sendable {
     private let stored: StoredResponse
     private let source: HTTPResponse.Source
+    private let staleReason: HTTPResponse.StaleReason?
     private let request: HTTPRequest
     private let status: HTTPStatus
     private let headers: HTTPHeaders
@@ -13,6 +14,7 @@ struct Delivery: Sendable {
 
     init(_ stored: StoredResponse, _ reuse: ReuseRules.Reuse, _ source: HTTPResponse.Source, _ request: HTTPRequest) {
         (self.stored, self.source, self.request) = (stored, source, request)
+        staleReason = reuse.staleReason
         let head = stored.head
         var headers = head.headers(withAge: reuse.age)
         switch reuse.form {
@@ -80,13 +82,21 @@ struct Delivery: Sendable {
         _ stream: HTTPBodyStream,
         age: Int64,
         _ source: HTTPResponse.Source,
+        staleReason: HTTPResponse.StaleReason? = nil,
         _ request: HTTPRequest
     ) -> HTTPResponse {
-        HTTPResponse(to: request, status: head.status, headers: head.headers(withAge: age), .stream(stream), source)
+        HTTPResponse(
+            to: request,
+            status: head.status,
+            headers: head.headers(withAge: age),
+            .stream(stream),
+            source,
+            staleReason: staleReason
+        )
     }
 
     private func response(_ body: HTTPResponse.Body) -> HTTPResponse {
-        HTTPResponse(to: request, status: status, headers: headers, body, source)
+        HTTPResponse(to: request, status: status, headers: headers, body, source, staleReason: staleReason)
     }
 }
 

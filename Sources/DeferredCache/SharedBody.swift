@@ -47,6 +47,7 @@ final class SharedBody: Sendable {
     private let stream: WeakStream
     private let source: Source
     private let state: Lock<State>
+    private let onLoss: @Sendable () -> Void
     private let onEnd: @Sendable () -> Void
 
     /// - Parameters:
@@ -55,6 +56,7 @@ final class SharedBody: Sendable {
     ///     read when its readers have left, if the rest can be asked for.
     ///   - start: The number of bytes that the writer has already, and which come before those of the stream.
     ///   - clock: Measures how long the cache reads on.
+    ///   - onLoss: Called if all has arrived, and could not be stored.
     ///   - onEnd: Called once, when nothing more arrives.
     init(
         _ stream: HTTPBodyStream,
@@ -62,9 +64,11 @@ final class SharedBody: Sendable {
         _ writer: any BodyWriter,
         from start: Int64 = 0,
         clock: any Clock<Duration>,
+        onLoss: @escaping @Sendable () -> Void = {},
         onEnd: @escaping @Sendable () -> Void
     ) {
-        (self.head, self.clock, self.onEnd, self.stream) = (head, clock, onEnd, stream.weak)
+        (self.head, self.clock, self.stream) = (head, clock, stream.weak)
+        (self.onLoss, self.onEnd) = (onLoss, onEnd)
         length = head.announcedLength
         source = Source(stream.makeAsyncIterator())
         state = Lock(State(count: start, writer: writer))
@@ -211,6 +215,7 @@ final class SharedBody: Sendable {
                 case .failure: isLeft ? head.beginning(count) : nil
                 }
             if let stored { writer?.commit(stored) } else { writer?.discard() }
+            if stored != nil, writer == nil, !isLeft { onLoss() }
             onEnd()
         }
         let waiters = state.withLock { state in

@@ -101,6 +101,54 @@ struct CacheURLClientTests {
         }
     }
 
+    @Test func `users who are told apart by a cookie alone need partitions`() async throws {
+        let server = try LoopbackServer { request in fresh(.text(request.headers["Cookie"] ?? "nobody")) }
+        defer { server.stop() }
+        let url = server.url("/")
+        func text(_ user: String, in partition: String?) async throws -> String {
+            let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+            let client = client { $0.cookies = storage }
+            storage.setCookies(
+                HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": "user=\(user)"], for: url),
+                for: url,
+                mainDocumentURL: nil
+            )
+            return try await self.text(client.begin(url, options: URLClient.RequestOptions(cachePartition: partition)))
+        }
+        #expect(try await text("a", in: nil) == "user=a")
+        try await eventually { cache.statistics.stored == 1 }
+        // The client adds the cookie below the cache, and the server has named nothing by which users differ.
+        #expect(try await text("b", in: nil) == "user=a")
+        for _ in 0..<2 {
+            for user in ["b", "c"] { #expect(try await text(user, in: user) == "user=\(user)") }
+            try await eventually { cache.statistics.stored == 3 }
+        }
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func `what a client with a credential gets without it is its own, unless it is public`() async throws {
+        for isPublic in [false, true] {
+            let server = try LoopbackServer { request in
+                let directives = isPublic ? "public, max-age=9999" : "max-age=9999"
+                return .response(headers: ["Cache-Control": directives], body: .text("\(request.number)"))
+            }
+            defer { server.stop() }
+            let url = server.url("/")
+            let clients = [
+                client(), client { $0.authentication = .basic(user: "a", password: "p") },
+                client { $0.authentication = .basic(user: "b", password: "p") },
+            ]
+            let before = cache.statistics.stored
+            for _ in 0..<2 {
+                for (number, client) in clients.enumerated() {
+                    #expect(try await text(client.begin(url)) == (isPublic ? "1" : "\(number + 1)"))
+                    try await eventually { cache.statistics.stored >= before + (isPublic ? 1 : number + 1) }
+                }
+            }
+            #expect(server.requests.count == (isPublic ? 1 : 3))
+        }
+    }
+
     @Test func `a challenge and a retry are below the client, and above the cache`() async throws {
         let server = try LoopbackServer { request in
             guard request.headers["Authorization"] != nil else {

@@ -32,12 +32,12 @@ struct CachingSnippets {
     }
 
     @Test func `In a client`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 75)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 82)
         let server = try LoopbackServer { _ in .response(headers: ["Cache-Control": "max-age=60"], body: "Ada") }
         defer { server.stop() }
         let url = server.url("/users/1")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 80)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 87)
         var configuration = URLClient.Configuration()
         configuration.cache = Cache(.memory())
         configuration.monitor = { event in
@@ -46,37 +46,48 @@ struct CachingSnippets {
         let client = URLClient(configuration: configuration)
         let (user, _) = try await client.begin(url).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 89)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 96)
         #expect(user == Data("Ada".utf8))
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 108)
+        let account = (id: "1", name: "Ada")
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 111)
+        var options = URLClient.RequestOptions()
+        options.cachePartition = account.id
+        let (profile, _) = try await client.begin(url, options: options).get()
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 116)
+        #expect(profile == Data("Ada".utf8))
 #sourceLocation()
     }
 
     @Test func `Policies`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 99)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 122)
         var request = HTTPRequest(host: "example.com", path: "/")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 102)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 125)
         request.cachePolicy = .validate    // ask whether it has changed: pull to refresh
         request.cachePolicy = .reload      // the server in any case
         request.cachePolicy = .onlyCached  // a fresh response, or status 504
         request.cachePolicy = .anyAge      // offline: a response of any age, or status 504
         request.cachePolicy = .bypass      // neither answer from the cache nor store
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 109)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 132)
         request.cachePolicy = .anyAge
         #expect(try await Cache(.memory()).load(request).get().status == 504)
 #sourceLocation()
     }
 
     @Test func `On disk`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 137)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 162)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 141)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 166)
         let cache = Cache(.disk(at: folder, capacity: 256 << 20))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 144)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 169)
         let server = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
         let first = joined(cache, server)
         _ = try await first.load(HTTPRequest(host: "example.com")).get()
@@ -87,21 +98,38 @@ struct CachingSnippets {
     }
 
     @Test func `What the cache did`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 168)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 210)
         let cache = Cache(.memory())
         let statistics = cache.statistics
         print("\(statistics.hits) hits, \(statistics.validated) validated, \(statistics.misses) misses, \(statistics.bytes) bytes")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 173)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 215)
         #expect(statistics.hits == 0 && statistics.bytes == 0)
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 222)
+        await cache.remove { $0.partition == "alice" || $0.age > .seconds(86_400) }.value
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 225)
+        #expect(await cache.entries().value.isEmpty)
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 231)
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 235)
+        let stored = Cache(.disk(at: folder), onHealthChange: { print($0) })
+        if !stored.health.isStoring { print(stored.health.lastFailure?.reason ?? "") }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 239)
+        #expect(stored.health.isStoring)
 #sourceLocation()
     }
 
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 197)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 261)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 200)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 264)
         #expect(chain.successors.dropFirst().first is Cache)
 #sourceLocation()
     }

@@ -12,16 +12,50 @@ final class CacheFolder: Sendable {
         case open, create, read, write, rename, link, unlink, touch, list
     }
 
-    private let descriptor: Int32
+    private let path: String
+    private let health: HealthMonitor
+    private let opened: Lock<Opened>
+    /// The unit in which the file system gives space to files.
+    let blockSize: Int64
+
+    private struct Opened: Sendable {
+        /// `nil` for a folder that can't be used.
+        var directory: Directory?
+        /// Random bytes, which the first process that uses the folder makes.
+        var salt: [UInt8] = []
+        /// The file with the marks, which the lock is on, too.
+        var marks: File?
+    }
+
+    /// The open folder, which is closed with this object.
+    private final class Directory: Sendable {
+        let descriptor: Int32
+        /// True if it was made when it was opened, so that nothing is in it.
+        let isNew: Bool
+
+        init(_ descriptor: Int32, isNew: Bool) { (self.descriptor, self.isNew) = (descriptor, isNew) }
+        deinit { _ = close(descriptor) }
+    }
+
+    /// True if nothing was in the folder when it was opened.
+    var isNew: Bool { opened.withLock { $0.directory?.isNew == true } }
+
     /// Asked before each call whether it may be made, so that a test can stop a process anywhere. In an array, since a
     /// lock's whole value is no closure, and neither is a property that is read often.
     private let gate: [@Sendable (Call) -> Bool]
 
-    /// Opens the folder, and creates it if need be.
-    ///
+    /// Opens the folder, and creates it if need be. If that fails, it is tried again whenever a file is to be created.
+    init(_ path: String, health: HealthMonitor = HealthMonitor(), gate: (@Sendable (Call) -> Bool)? = nil) {
+        (self.path, self.health, self.gate) = (path, health, gate.map { [$0] } ?? [])
+        opened = Lock(Opened(directory: Self.open(path, health)))
+        var system = statvfs()
+        blockSize = statvfs(path, &system) == 0 ? Int64(min(max(system.f_frsize, 512), 1 << 16)) : 4_096
+    }
+
     /// - Returns: `nil` if it can't be opened, or belongs to another user.
-    init?(_ path: String, gate: (@Sendable (Call) -> Bool)? = nil) {
-        if mkdir(path, 0o700) != 0, errno == ENOENT {
+    private static func open(_ path: String, _ health: HealthMonitor) -> Directory? {
+        let isNew = mkdir(path, 0o700) == 0
+        if !isNew, errno == ENOENT {
             let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
             try? FileManager.default.createDirectory(
                 atPath: path,
@@ -29,17 +63,116 @@ final class CacheFolder: Sendable {
                 attributes: attributes
             )
         }
-        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        self.gate = gate.map { [$0] } ?? []
-        guard descriptor >= 0 else { return nil }
+        let descriptor = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            health.failed("open \(path): \(String(cString: strerror(errno)))")
+            return nil
+        }
+        let directory = Directory(descriptor, isNew: isNew)
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else { return nil }
-        if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o700) != 0 { return nil }
+        guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(),
+            status.st_mode & 0o077 == 0 || fchmod(descriptor, 0o700) == 0
+        else {
+            health.failed("open \(path): the folder belongs to another user")
+            return nil
+        }
+        return directory
     }
 
-    deinit {
-        if descriptor >= 0 { _ = close(descriptor) }
+    /// Calls `body` with the descriptor of the folder, which is no valid one if the folder can't be used.
+    private func at<Result>(_ body: (Int32) -> Result) -> Result {
+        let directory = opened.withLock { $0.directory }
+        return withExtendedLifetime(directory) { body(directory?.descriptor ?? -1) }
     }
+
+    /// Opens the folder once more, and makes it again if it was removed.
+    private func reopen() -> Bool {
+        guard let directory = Self.open(path, health) else { return false }
+        let old = opened.withLock { opened in
+            defer { (opened.directory, opened.marks) = (directory, nil) }
+            return opened.directory
+        }
+        withExtendedLifetime(old) {}
+        shareSalt()
+        return true
+    }
+
+    private func failed(_ call: Call, _ name: String) {
+        let reason = String(cString: strerror(errno))
+        health.failed("\(call) \(path)/\(name): \(reason)")
+    }
+
+    // MARK: The salt
+
+    var salt: [UInt8] { opened.withLock { $0.salt } }
+
+    /// Takes the salt that the folder has, or gives it its own.
+    func shareSalt() {
+        let own = salt.isEmpty ? (0..<16).map { _ in UInt8.random(in: 0...255) } : salt
+        let shared = storedSalt() ?? writeSalt(own)
+        opened.withLock { $0.salt = shared }
+    }
+
+    private func storedSalt() -> [UInt8]? {
+        openFile("salt").flatMap { contents(of: $0, upTo: 16) }.flatMap { $0.count == 16 ? Array($0) : nil }
+    }
+
+    /// Stores a salt unless there is one, and returns the one that counts. Without a place for it, it serves this process.
+    private func writeSalt(_ salt: [UInt8]) -> [UInt8] {
+        let temporary = CacheFileName.temporary()
+        guard let file = createFile(temporary) else { return salt }
+        defer { removeFile(temporary) }
+        guard salt.withUnsafeBytes({ append($0, to: file) }), !linkFile(temporary, to: "salt") else { return salt }
+        // Another process was faster, or the salt is damaged.
+        if let stored = storedSalt() { return stored }
+        _ = renameFile(temporary, to: "salt")
+        return salt
+    }
+
+    // MARK: Marks
+
+    /// The number of marks, among which resources are distributed: a block of most disks.
+    private static let markCount = 512
+
+    /// Returns a number that is another one when any process has changed a resource since.
+    ///
+    /// It is no time, since clocks are set, and tell nothing of what is as short as a request.
+    func mark(of key: String) -> UInt64 {
+        var mark: UInt64 = 0
+        guard let file = marks() else { return 0 }
+        let count = withUnsafeMutableBytes(of: &mark) { pread(file.descriptor, $0.baseAddress, 8, Self.position(key)) }
+        return count == 8 ? mark : 0
+    }
+
+    /// Tells other processes that a resource was changed; `nil` for all. Some others share its mark: what is on its way of
+    /// these is not stored either.
+    func changeMark(of key: String?) {
+        guard let file = marks() else { return }
+        let marks = (0..<(key == nil ? Self.markCount : 1)).map { _ in UInt64.random(in: 1 ... .max) }
+        let count = marks.withUnsafeBytes {
+            pwrite(file.descriptor, $0.baseAddress, $0.count, key.map(Self.position) ?? 0)
+        }
+        if count != marks.count * 8 { failed(.write, "lock") }
+    }
+
+    private static func position(_ key: String) -> off_t {
+        off_t(Array(key.utf8).withUnsafeBytes(XXHash64.hash) % UInt64(markCount) * 8)
+    }
+
+    /// Returns the file with the marks, which stays open.
+    private func marks() -> File? {
+        if let file = opened.withLock({ $0.marks }) { return file }
+        guard let file = lockFile() else { return nil }
+        opened.withLock { $0.marks = file }
+        return file
+    }
+
+    private func lockFile() -> File? {
+        let file = at { openat($0, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+        return file >= 0 ? File(file) : nil
+    }
+
+    // MARK: Files
 
     private func may(_ call: Call) -> Bool { gate.allSatisfy { $0(call) } }
 
@@ -56,15 +189,26 @@ final class CacheFolder: Sendable {
     /// Opens a regular file of this user.
     func openFile(_ name: String) -> File? {
         guard may(.open) else { return nil }
-        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        let file = at { openat($0, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
         return file >= 0 ? File(file) : nil
     }
 
     /// Creates a file; fails if there is one with the name.
     func createFile(_ name: String) -> File? {
-        guard may(.create) else { return nil }
-        let file = openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        return file >= 0 ? File(file) : nil
+        func create() -> File? {
+            let file = at { openat($0, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+            return file >= 0 ? File(file) : nil
+        }
+        if may(.create) {
+            if let file = create() { return file }
+            // In an open folder, that means that it was removed.
+            if errno == ENOENT || errno == EBADF {
+                guard reopen() else { return nil }
+                if let file = create() { return file }
+            }
+        }
+        failed(.create, name)
+        return nil
     }
 
     /// Appends bytes; returns false if not all of them could be written.
@@ -72,13 +216,17 @@ final class CacheFolder: Sendable {
         guard may(.write) else {
             // A process that is killed may have written some of the bytes.
             _ = write(file.descriptor, bytes.baseAddress, bytes.count / 2)
+            failed(.write, "")
             return false
         }
         var rest = bytes
         while !rest.isEmpty {
             let count = write(file.descriptor, rest.baseAddress, rest.count)
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
+            guard count > 0 else {
+                failed(.write, "")
+                return false
+            }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
         }
         return true
@@ -106,19 +254,34 @@ final class CacheFolder: Sendable {
     }
 
     func renameFile(_ old: String, to new: String) -> Bool {
-        may(.rename) && renameat(descriptor, old, descriptor, new) == 0
+        if may(.rename), at({ renameat($0, old, $0, new) }) == 0 {
+            health.stored()
+            return true
+        }
+        failed(.rename, new)
+        return false
     }
 
     /// Gives a file a second name, unless there is a file with that name.
     func linkFile(_ old: String, to new: String) -> Bool {
-        may(.link) && linkat(descriptor, old, descriptor, new, 0) == 0
+        may(.link) && at { linkat($0, old, $0, new, 0) } == 0
     }
 
     /// Removes a file; returns false if it is still there.
     @discardableResult
-    func removeFile(_ name: String) -> Bool {
-        may(.unlink) && (unlinkat(descriptor, name, 0) == 0 || errno == ENOENT)
+    func removeFile(_ name: String) -> Bool { unlinkFile(name) || errno == ENOENT }
+
+    /// Removes a file; returns false if it was not there, or still is.
+    func unlinkFile(_ name: String) -> Bool {
+        guard may(.unlink) else {
+            errno = EPERM
+            return false
+        }
+        return at { unlinkat($0, name, 0) } == 0
     }
+
+    /// The clock by which the times of files are written, in milliseconds since 1970.
+    static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
 
     /// Notes that a file was used.
     func touch(_ file: File) {
@@ -163,7 +326,7 @@ final class CacheFolder: Sendable {
 
     func status(of name: String) -> Status? {
         var result = stat()
-        return fstatat(descriptor, name, &result, AT_SYMLINK_NOFOLLOW) == 0 ? Status(result) : nil
+        return at { fstatat($0, name, &result, AT_SYMLINK_NOFOLLOW) } == 0 ? Status(result) : nil
     }
 
     /// Calls `body` with the name of each file, and with those of the folder and the one that it is in, `.` and `..`.
@@ -172,7 +335,7 @@ final class CacheFolder: Sendable {
     @discardableResult
     func forEachName(_ body: (String) -> Void) -> Bool {
         // The stream takes over its descriptor, and has its own position in the folder.
-        let copy = may(.list) ? openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1
+        let copy = may(.list) ? at { openat($0, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) } : -1
         guard copy >= 0 else { return false }
         guard let directory = fdopendir(copy) else {
             _ = close(copy)
@@ -192,10 +355,10 @@ final class CacheFolder: Sendable {
 
     /// Runs `body` while no other process holds the lock of the folder; doesn't wait for it.
     func withLock(_ body: () -> Void) {
-        let file = openat(descriptor, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return }
-        defer { _ = close(file) }
+        guard let file = lockFile() else { return }
         // Released by closing.
-        if POSIXFile.lockAgainstOtherProcesses(file) { body() }
+        withExtendedLifetime(file) {
+            if POSIXFile.lockAgainstOtherProcesses(file.descriptor) { body() }
+        }
     }
 }

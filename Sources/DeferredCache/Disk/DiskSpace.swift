@@ -2,9 +2,11 @@ internal import DeferredCore
 internal import Dispatch
 internal import Foundation
 
-/// Counts the bytes in a cache's folder, and removes responses when they are too many.
+/// Keeps the folder of a cache within its capacity.
 ///
-/// Other processes store and remove, too, so the number is an estimate, put right by each eviction.
+/// Whatever is written is reserved before, so that the number here is never less than what the folder takes: room is made
+/// before the bytes come, and not after. Other processes store, too. So each counts anew whenever it has stored an eighth of
+/// the capacity itself.
 final class DiskSpace: Sendable {
     let capacity: Int64
     private let folder: CacheFolder
@@ -14,11 +16,23 @@ final class DiskSpace: Sendable {
     private let state = Lock(State())
 
     private struct State: Sendable {
+        /// At least the bytes of all files.
         var bytes: Int64 = 0
+        /// Those that are reserved, and not written yet.
+        var pending: Int64 = 0
+        /// Those that a count under way may not see.
+        var unseen: Int64 = 0
+        /// Those that were reserved since the last count.
+        var stored: Int64 = 0
         var evictedCount = 0
         /// False until the folder was looked through.
         var isCounted = false
-        var isEvicting = false
+        /// The number of counts that were begun, and of those that have ended.
+        var counts = 0
+        /// True while there is a count to come that nobody else needs to begin.
+        var isScheduled = true
+        /// True if somebody waits for a count, which makes no pauses then.
+        var isAwaited = false
     }
 
     init(_ folder: CacheFolder, capacity: Int64, process: UInt64, now: @escaping @Sendable () -> CacheInstant) {
@@ -32,76 +46,164 @@ final class DiskSpace: Sendable {
         return counts
     }
 
-    /// Adds what was there before, when the folder has been looked through, unless nobody needs that any more.
-    func beginCounting() {
-        queue.async { [weak self, folder] in
-            guard let bytes = Self.countBytes(in: folder, while: { self != nil }) else { return }
-            self?.change { state in
-                state.bytes += bytes
-                state.isCounted = true
-            }
+    /// Returns what a file with a number of bytes takes on disk: whole blocks, and none for no file.
+    func size(_ bytes: Int64) -> Int64 { (bytes + folder.blockSize - 1) / folder.blockSize * folder.blockSize }
+
+    // MARK: Reserving
+
+    /// The size that stored responses never exceed. The rest is for the salt, the marks, and what processes store before
+    /// they have counted.
+    private var limit: Int64 { capacity / 16 * 15 - 2 * folder.blockSize }
+    /// The size at which room is made, in the background.
+    private var mark: Int64 { capacity / 8 * 7 }
+    /// The size that is left then.
+    private var goal: Int64 { capacity / 4 * 3 }
+
+    private enum Claim {
+        case fits
+        case full
+        /// The folder has to be looked through, in the background.
+        case tight(fits: Bool)
+    }
+
+    /// Reserves space for bytes, which ``wrote(_:)`` or ``remove(_:_:)`` is told about; returns false if there is none.
+    func reserve(_ bytes: Int64) -> Bool {
+        var claim = claim(bytes)
+        if case .full = claim, state.withLock({ $0.isCounted }) {
+            // Storing was faster than making room. Hits wait as well, which is better than a folder that is too large.
+            queue.sync { tidy(for: bytes) }
+            claim = self.claim(bytes)
+        }
+        switch claim {
+        case .fits: return true
+        case .full: return false
+        case .tight(let fits):
+            queue.async { self.tidy() }
+            return fits
         }
     }
+
+    private func claim(_ bytes: Int64) -> Claim {
+        state.withLock { state in
+            guard state.bytes + bytes <= (state.isCounted ? limit : capacity / 16) else {
+                if state.isCounted || state.isScheduled { return .full }
+                state.isScheduled = true
+                return .tight(fits: false)
+            }
+            state.bytes += bytes
+            state.pending += bytes
+            state.unseen += bytes
+            state.stored += bytes
+            guard !state.isScheduled, state.bytes > mark || state.stored > capacity / 8 else { return .fits }
+            state.isScheduled = true
+            return .tight(fits: true)
+        }
+    }
+
+    /// Notes that reserved bytes are written, or are not going to be.
+    func wrote(_ bytes: Int64) { state.withLock { $0.pending -= bytes } }
+
+    /// Removes a file by `unlink`, which returns whether it was there.
+    func remove(_ bytes: Int64, _ unlink: () -> Bool) {
+        let counts = state.withLock { $0.counts }
+        guard unlink() else { return }
+        state.withLock { state in
+            // A count under way may not have seen the file any more.
+            guard state.counts == counts, counts.isMultiple(of: 2) else { return }
+            state.bytes = max(0, state.bytes - bytes)
+        }
+    }
+
+    /// Notes that everything was removed.
+    func clear() {
+        state.withLock { state in
+            state.counts += 2
+            state.bytes = state.pending
+        }
+    }
+
+    // MARK: Counting
+
+    /// Counts what is there, and makes room if that is too much.
+    func beginCounting() {
+        if folder.isNew {
+            begin()
+            return end(0, removed: 0)
+        }
+        queue.async { [weak self, folder] in
+            self?.begin()
+            let bytes = Self.countBytes(in: folder) { self.map { space in space.state.withLock { $0.isAwaited } } }
+            self?.end(bytes, removed: 0)
+            if bytes.map({ $0 > self?.mark ?? .max }) == true { self?.tidy() }
+        }
+    }
+
+    /// Calls `body` when the folder has been counted, and room has been made.
+    func whenTidy(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.isAwaited = true }
+        queue.async(execute: body)
+    }
+
+    private func begin() {
+        state.withLock { state in
+            state.counts += 1
+            state.unseen = state.pending
+        }
+    }
+
+    private func end(_ bytes: Int64?, removed: Int) {
+        state.withLock { state in
+            state.counts += 1
+            state.isScheduled = false
+            state.evictedCount += removed
+            guard let bytes else { return }
+            state.bytes = bytes + state.unseen
+            state.stored = 0
+            state.isCounted = true
+        }
+    }
+
+    /// The time for which the files of another version of the format are left alone: 30 days, in milliseconds.
+    private static let foreignAge: Int64 = 30 * 86_400_000
 
     /// The number of files after which the counting lets others go first.
     private static let countingStep = 64
 
-    /// Returns the bytes of all files; `nil` if nobody needs them any more.
+    /// Returns the bytes of all files; `nil` if they can't be listed, or nobody needs them any more.
     ///
     /// A large folder takes seconds, most of them pauses: without these, the first requests would wait for a processor
     /// where there are few.
-    private static func countBytes(in folder: CacheFolder, while isNeeded: () -> Bool) -> Int64? {
+    ///
+    /// - Parameter isAwaited: Whether somebody waits; `nil` if nobody needs the number any more.
+    private static func countBytes(in folder: CacheFolder, _ isAwaited: () -> Bool?) -> Int64? {
         var (bytes, count, goesOn): (Int64, Int, Bool) = (0, 0, true)
-        folder.forEachName { name in
-            guard goesOn, CacheFileName.kind(of: name) != nil else { return }
-            bytes += folder.status(of: name)?.allocated ?? 0
+        let isWhole = folder.forEachName { name in
+            guard goesOn else { return }
+            if CacheFileName.kind(of: name) != nil {
+                bytes += folder.status(of: name)?.allocated ?? 0
+            } else if CacheFileName.isForeign(name), let status = folder.status(of: name) {
+                // Another release may still use it.
+                if abs(CacheFolder.now - status.changed) > foreignAge { folder.removeFile(name) }
+            } else {
+                return
+            }
             count += 1
             guard count.isMultiple(of: countingStep) else { return }
-            usleep(1_000)
-            goesOn = isNeeded()
+            let isAwaited = isAwaited()
+            goesOn = isAwaited != nil
+            if isAwaited == false { usleep(1_000) }
         }
-        return goesOn ? bytes : nil
+        return goesOn && isWhole ? bytes : nil
     }
 
-    /// Notes a body that was stored.
-    func add(_ bytes: Int64) { change { $0.bytes += Self.size(bytes) } }
-
-    /// Notes a body that was removed.
-    func remove(_ bytes: Int64) { change { $0.bytes = max(0, $0.bytes - Self.size(bytes)) } }
-
-    /// Notes that everything was removed.
-    func clear() { change { $0.bytes = 0 } }
-
-    /// The bytes of a body, rounded up to blocks of a disk, and those of its head. An empty body has no file.
-    private static func size(_ bytes: Int64) -> Int64 { bytes == 0 ? 0 : (bytes + 4_095) / 4_096 * 4_096 + 4_096 }
-
-    private func change(_ body: (inout State) -> Void) {
-        let isFull = state.withLock { state in
-            body(&state)
-            guard state.isCounted, state.bytes > capacity, !state.isEvicting else { return false }
-            state.isEvicting = true
-            return true
-        }
-        if isFull { queue.async { self.evict() } }
-    }
-
-    /// Removes responses until nine tenths of the capacity are left: in one process at a time.
-    private func evict() {
+    /// Counts what is there, and removes responses if that is too much: in one process at a time.
+    private func tidy(for bytes: Int64 = 0) {
+        begin()
         var result = (bytes: Int64?.none, count: 0)
-        let before = state.withLock { $0.bytes }
         folder.withLock {
             let eviction = Eviction(folder, now: now(), process: process)
-            result = (eviction.remove(downTo: capacity / 10 * 9), eviction.removedCount)
+            result = (eviction.remove(downTo: goal, from: min(mark, limit - bytes)), eviction.removedCount)
         }
-        let isChanged = state.withLock { state in
-            state.isEvicting = false
-            state.evictedCount += result.count
-            guard let bytes = result.bytes else { return false }
-            // What was stored meanwhile may have been seen or not.
-            let stored = max(0, state.bytes - before)
-            state.bytes = bytes + stored
-            return stored > 0
-        }
-        if isChanged { change { _ in } }
+        end(result.bytes, removed: result.count)
     }
 }

@@ -10,8 +10,9 @@ internal import Foundation
 /// What a loss of power leaves behind is found by the checksums, which all bytes are checked against before they are used.
 /// Readers need no lock, and of several writers, the last wins.
 final class DiskStore: ResponseStore {
-    let salt: [UInt8]
+    var salt: [UInt8] { folder.salt }
     let isBlocking = true
+    let health: HealthMonitor
     private let keepsCookies: Bool
     private let folder: CacheFolder
     private let space: DiskSpace
@@ -38,21 +39,21 @@ final class DiskStore: ResponseStore {
         }
     }
 
-    /// - Returns: `nil` if the folder can't be used.
-    private init?(
+    private init(
         _ path: String,
         capacity: Int64,
         keepsCookies: Bool = true,
         now: @escaping @Sendable () -> CacheInstant,
         gate: (@Sendable (CacheFolder.Call) -> Bool)? = nil
     ) {
-        guard let folder = CacheFolder(path, gate: gate), let salt = Self.salt(of: folder) else { return nil }
-        (self.folder, self.salt, self.keepsCookies, self.now) = (folder, salt, keepsCookies, now)
+        health = HealthMonitor(now: now)
+        folder = CacheFolder(path, health: health, gate: gate)
+        folder.shareSalt()
+        (self.keepsCookies, self.now) = (keepsCookies, now)
         space = DiskSpace(folder, capacity: max(0, capacity), process: process, now: now)
         space.beginCounting()
     }
 
-    /// Returns the store of a folder, or one that stores nothing if the folder can't be used.
     static func opened(
         _ path: String,
         capacity: Int64,
@@ -61,7 +62,6 @@ final class DiskStore: ResponseStore {
         gate: (@Sendable (CacheFolder.Call) -> Bool)? = nil
     ) -> any ResponseStore {
         DiskStore(path, capacity: capacity, keepsCookies: keepsCookies, now: now, gate: gate)
-            ?? MemoryStore(capacity: 0, now: now) as any ResponseStore
     }
 
     var bodyLimit: Int64 { space.capacity / 8 }
@@ -70,23 +70,6 @@ final class DiskStore: ResponseStore {
         var counts = space.counts
         (counts.stored, counts.damaged) = state.withLock { ($0.storedCount, $0.damagedCount) }
         return counts
-    }
-
-    /// Returns the salt of the folder, which the first process makes.
-    private static func salt(of folder: CacheFolder) -> [UInt8]? {
-        func stored() -> [UInt8]? {
-            folder.openFile("salt").flatMap { folder.contents(of: $0, upTo: 16) }.map(Array.init)
-        }
-        if let salt = stored(), salt.count == 16 { return salt }
-        let salt = (0..<16).map { _ in UInt8.random(in: 0...255) }
-        let temporary = CacheFileName.temporary()
-        guard let file = folder.createFile(temporary) else { return nil }
-        defer { folder.removeFile(temporary) }
-        guard salt.withUnsafeBytes({ folder.append($0, to: file) }) else { return nil }
-        if folder.linkFile(temporary, to: "salt") { return salt }
-        // Another process was faster, or the salt is damaged.
-        if let salt = stored(), salt.count == 16 { return salt }
-        return folder.renameFile(temporary, to: "salt") ? salt : nil
     }
 
     // MARK: - Reading
@@ -132,8 +115,9 @@ final class DiskStore: ResponseStore {
         return responses
     }
 
-    /// Returns whether the time of the last use is to be written: once a minute.
-    private func isToTouch(_ status: CacheFolder.Status) -> Bool { now().wall - status.changed > 60_000 }
+    /// Returns whether the time of the last use is to be written: once a minute, and at once where a clock ahead has written
+    /// it. By the system's clock, which writes it: the cache's may be a test's.
+    private func isToTouch(_ status: CacheFolder.Status) -> Bool { abs(CacheFolder.now - status.changed) > 60_000 }
 
     private func response(_ stored: HeadFile.Stored) -> StoredResponse {
         let body = DiskBody(folder, bodies, stored.version, stored.head.extent.count, stored.checksums)
@@ -156,60 +140,76 @@ final class DiskStore: ResponseStore {
     // MARK: - Writing
 
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket) {
-        guard Int64(body.count) <= bodyLimit else { return remove(key, head.variant) }
+        guard Int64(body.count) <= bodyLimit else { return remove(key) { head.supersedes($0, ticket) } }
         queue.async {
-            // An empty body has no file.
-            if body.isEmpty {
-                let stored = HeadFile.Stored(head: head, version: .random(in: 1 ... .max), checksums: [])
-                return self.commit(key, stored, ticket)
-            }
-            guard let writer = self.writer(key, head, ticket) as? DiskWriter else { return }
-            guard writer.append(body) else { return writer.discard() }
-            self.commit(key, head, writer, ticket)
+            let writer = body.isEmpty ? nil : self.writer(key, head, ticket) as? DiskWriter
+            if body.isEmpty || writer?.append(body) == true { return self.commit(key, head, writer, ticket) }
+            writer?.discard()
+            if !ticket.isVoid { self.removeVariants(of: key) { head.supersedes($0.head, ticket) } }
         }
     }
 
     func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: ExchangeTicket) -> (any BodyWriter)? {
         guard head.extent.count <= bodyLimit else { return nil }
-        return DiskWriter(folder, limit: bodyLimit) { head, writer in
+        return DiskWriter(folder, space, limit: bodyLimit) { head, writer in
             self.queue.async { self.commit(key, head, writer, ticket) }
         }
     }
 
-    private func commit(_ key: CacheKey, _ head: StoredHead, _ writer: DiskWriter, _ ticket: ExchangeTicket) {
-        commit(key, HeadFile.Stored(head: head, version: writer.version, checksums: writer.checksums), ticket)
-    }
-
-    /// Stores a response whose body is there. Called on the queue.
-    private func commit(_ key: CacheKey, _ stored: HeadFile.Stored, _ ticket: ExchangeTicket) {
-        var stored = stored
-        if !keepsCookies { stored.head = stored.head.withoutCookies }
+    /// Stores a response whose body is there, or is empty: then it has no file. Called on the queue.
+    private func commit(_ key: CacheKey, _ head: StoredHead, _ writer: DiskWriter?, _ ticket: ExchangeTicket) {
+        let stored = HeadFile.Stored(
+            head: keepsCookies ? head : head.withoutCookies,
+            version: writer?.version ?? .random(in: 1 ... .max),
+            checksums: writer?.checksums ?? []
+        )
         var file = read(key).0 ?? HeadFile(key: key.text, variants: [])
-        var gone: [HeadFile.Stored] = []
-        let isUseless = file.variants.contains { other in
-            other.head.variant == stored.head.variant && !stored.head.mayReplace(other.head)
+        let now = now()
+        var gone = file.variants.filter { stored.head.supersedes($0.head, ticket) }
+        guard isCurrent(key, ticket), gone.allSatisfy({ stored.head.mayReplace($0.head, now: now) }) else {
+            writer?.discard()
+            return
         }
-        guard !ticket.isVoid, !isUseless else { return unlinkBodies([stored]) }
-        file.variants.removeAll { other in
-            guard other.head.variant == stored.head.variant else { return false }
-            gone.append(other)
-            return true
-        }
+        file.variants.removeAll { stored.head.supersedes($0.head, ticket) }
         file.variants.append(stored)
         if file.variants.count > MemoryStore.variantLimit { gone.append(file.variants.removeFirst()) }
-        guard write(file, key) != nil else { return unlinkBodies([stored]) }
-        unlinkBodies(gone)
-        state.withLock { $0.storedCount += 1 }
-        space.add(stored.head.extent.count)
+        var bytes = file.bytes(process: process)
+        while bytes.count > headLimit, file.variants.count > 1 {
+            gone.append(file.variants.removeFirst())
+            bytes = file.bytes(process: process)
+        }
+        if write(bytes, key, replacing: file) != nil {
+            unlinkBodies(gone)
+            // Another process may have changed the mark just before the head was there, and found nothing to remove.
+            if !isCurrent(key, ticket) { return removeVariants(of: key) { $0.version == stored.version } }
+            state.withLock { $0.storedCount += 1 }
+        } else {
+            writer?.discard()
+            // What the server has replaced must not be taken for the newest because there is no place for that.
+            removeVariants(of: key) { head.supersedes($0.head, ticket) }
+        }
     }
 
+    /// Returns whether the resource is the same, as far as any process knows, as when the request was sent.
+    private func isCurrent(_ key: CacheKey, _ ticket: ExchangeTicket) -> Bool {
+        !ticket.isVoid && folder.mark(of: key.text) == ticket.mark
+    }
+
+    /// A head file may have an eighth of the capacity, as a body.
+    private var headLimit: Int { min(HeadFile.sizeLimit, Int(bodyLimit)) }
+
     /// Replaces the head file of a key, and returns what tells the new one from others; `nil` if that failed.
-    private func write(_ file: HeadFile, _ key: CacheKey) -> CacheFolder.Status.Identity? {
-        let bytes = file.bytes(process: process)
+    private func write(_ bytes: Data, _ key: CacheKey, replacing old: HeadFile) -> CacheFolder.Status.Identity? {
         let temporary = CacheFileName.temporary()
-        guard bytes.count <= HeadFile.sizeLimit, let new = folder.createFile(temporary) else { return nil }
+        let size = space.size(Int64(bytes.count))
+        guard bytes.count <= headLimit, space.reserve(size) else { return nil }
+        defer { space.wrote(size) }
         let name = CacheFileName.head(of: key)
         front.remove(key)
+        guard let new = folder.createFile(temporary) else {
+            space.remove(size) { true }
+            return nil
+        }
         if bytes.withUnsafeBytes({ folder.append($0, to: new) }), let status = folder.status(of: new),
             folder.renameFile(temporary, to: name)
         {
@@ -217,9 +217,10 @@ final class DiskStore: ResponseStore {
                 state.unremovable.remove(name)
                 state.known?.insert(name)
             }
+            space.remove(space.size(old.size)) { true }
             return status.identity
         }
-        folder.removeFile(temporary)
+        space.remove(size) { folder.unlinkFile(temporary) }
         return nil
     }
 
@@ -228,10 +229,12 @@ final class DiskStore: ResponseStore {
             let entry = self.current(key)?.0
             guard !ticket.isVoid, var file = entry?.head ?? self.read(key).0,
                 let index = file.variants.firstIndex(where: { $0.version == stored.version }),
-                !file.variants[index].head.isNewer(than: head)
+                !file.variants[index].head.isNewer(than: head, now: self.now())
             else { return }
             file.variants[index].head = self.keepsCookies ? head : head.withoutCookies
-            guard let identity = self.write(file, key), let entry else { return }
+            let bytes = file.bytes(process: self.process)
+            guard let identity = self.write(bytes, key, replacing: file), let entry else { return }
+            file.size = Int64(bytes.count)
             // The next request needs to read neither the head again nor the body.
             let responses = zip(entry.responses, file.variants).map { response, variant in
                 StoredResponse(head: variant.head, body: response.body, version: variant.version)
@@ -240,50 +243,79 @@ final class DiskStore: ResponseStore {
         }
     }
 
-    func flush(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+    func flush(_ body: @escaping @Sendable () -> Void) { queue.async { self.space.whenTidy(body) } }
 
     // MARK: - Removing
 
     private func unlinkBodies(_ gone: [HeadFile.Stored]) {
         for stored in gone where stored.head.extent.count > 0 {
-            folder.removeFile(CacheFileName.body(stored.version))
-            space.remove(stored.head.extent.count)
+            space.remove(space.size(stored.head.extent.count)) {
+                folder.unlinkFile(CacheFileName.body(stored.version))
+            }
         }
     }
 
-    func remove(_ key: CacheKey, _ stored: StoredResponse?) {
-        queue.async { self.remove(key) { stored == nil || $0.version == stored?.version } }
+    func mark(of key: CacheKey) -> UInt64 { folder.mark(of: key.text) }
+
+    func invalidate(_ key: CacheKey) {
+        // At once: a request that is sent next is not outdated.
+        folder.changeMark(of: key.text)
+        queue.async { self.removeVariants(of: key) { _ in true } }
     }
 
-    private func remove(_ key: CacheKey, _ variant: Variant) {
-        queue.async { self.remove(key) { $0.head.variant == variant } }
+    func remove(_ key: CacheKey, where isGone: @escaping @Sendable (StoredHead) -> Bool) {
+        queue.async { self.removeVariants(of: key) { isGone($0.head) } }
     }
 
-    private func remove(_ key: CacheKey, where isGone: (HeadFile.Stored) -> Bool) {
+    private func removeVariants(of key: CacheKey, where isGone: (HeadFile.Stored) -> Bool) {
         front.remove(key)
         guard var file = read(key).0 else { return }
         let gone = file.variants.filter(isGone)
         file.variants.removeAll(where: isGone)
         // A response that can't be removed alone is removed with the others.
-        if file.variants.isEmpty || write(file, key) == nil {
-            removeHead(CacheFileName.head(of: key))
+        if gone.isEmpty { return }
+        if file.variants.isEmpty || write(file.bytes(process: process), key, replacing: file) == nil {
+            removeHead(CacheFileName.head(of: key), file.size)
             unlinkBodies(file.variants)
         }
         unlinkBodies(gone)
     }
 
     /// Removes a head, which is not read again even if it stays.
-    private func removeHead(_ name: String) {
-        if !folder.removeFile(name) { state.withLock { _ = $0.unremovable.insert(name) } }
+    private func removeHead(_ name: String, _ size: Int64 = 0) {
+        space.remove(space.size(size)) {
+            if folder.unlinkFile(name) { return true }
+            if errno != ENOENT { state.withLock { _ = $0.unremovable.insert(name) } }
+            return false
+        }
+    }
+
+    func sweep(_ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool, _ end: @escaping @Sendable () -> Void) {
+        // After what was stored before, and without holding up hits while all heads are read.
+        queue.async {
+            self.bodies.async {
+                self.folder.forEachName { name in
+                    guard CacheFileName.kind(of: name) == .head, let file = self.folder.openFile(name),
+                        let bytes = self.folder.contents(of: file, upTo: HeadFile.sizeLimit),
+                        let head = HeadFile(bytes, process: self.process), let key = CacheKey(text: head.key)
+                    else { return }
+                    let gone = Set(head.variants.filter { isGone(key, $0.head) }.map(\.version))
+                    if gone.isEmpty { return }
+                    self.queue.async { self.removeVariants(of: key) { gone.contains($0.version) } }
+                }
+                self.queue.async(execute: end)
+            }
+        }
     }
 
     func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) {
         // A response that is removed while it is found has no damage.
         if (stored.body as? DiskBody)?.hasVanished != true { state.withLock { $0.damagedCount += 1 } }
-        remove(key, stored)
+        queue.async { self.removeVariants(of: key) { $0.version == stored.version } }
     }
 
     func removeAll(_ body: @escaping @Sendable () -> Void) {
+        folder.changeMark(of: nil)
         queue.async {
             self.front.removeAll()
             let isWhole = self.folder.forEachName { name in

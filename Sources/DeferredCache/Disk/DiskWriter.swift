@@ -12,16 +12,22 @@ final class DiskWriter: BodyWriter {
 
     let version: UInt64
     private let folder: CacheFolder
+    private let space: DiskSpace
     private let file: CacheFolder.File
     private let limit: Int64
     private let state = Lock(State())
     private let store: @Sendable (StoredHead, DiskWriter) -> Void
 
     /// - Parameter store: Commits the response.
-    init?(_ folder: CacheFolder, limit: Int64, _ store: @escaping @Sendable (StoredHead, DiskWriter) -> Void) {
+    init?(
+        _ folder: CacheFolder,
+        _ space: DiskSpace,
+        limit: Int64,
+        _ store: @escaping @Sendable (StoredHead, DiskWriter) -> Void
+    ) {
         version = .random(in: 1 ... .max)
         guard let file = folder.createFile(CacheFileName.body(version)) else { return nil }
-        (self.folder, self.file, self.limit, self.store) = (folder, file, limit, store)
+        (self.folder, self.space, self.file, self.limit, self.store) = (folder, space, file, limit, store)
     }
 
     /// The checksums of all blocks.
@@ -32,11 +38,14 @@ final class DiskWriter: BodyWriter {
     }
 
     func append(_ bytes: Data) -> Bool {
-        let isAllowed = state.withLock { state in
-            state.count += Int64(bytes.count)
-            return state.count <= limit && !state.isDiscarded
+        let (more, isAllowed) = state.withLock { state in
+            let more = space.size(state.count + Int64(bytes.count)) - space.size(state.count)
+            return (more, state.count + Int64(bytes.count) <= limit && !state.isDiscarded)
         }
-        guard isAllowed, bytes.withUnsafeBytes({ folder.append($0, to: file) }) else { return false }
+        guard isAllowed, space.reserve(more) else { return false }
+        state.withLock { $0.count += Int64(bytes.count) }
+        defer { space.wrote(more) }
+        guard bytes.withUnsafeBytes({ folder.append($0, to: file) }) else { return false }
         state.withLock { state in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -60,10 +69,11 @@ final class DiskWriter: BodyWriter {
     func commit(_ head: StoredHead) { store(head, self) }
 
     func discard() {
-        state.withLock { state in
-            state.isDiscarded = true
+        let (count, isNew) = state.withLock { state in
+            defer { state.isDiscarded = true }
             state.block = Data()
+            return (state.count, !state.isDiscarded)
         }
-        folder.removeFile(CacheFileName.body(version))
+        if isNew { space.remove(space.size(count)) { folder.unlinkFile(CacheFileName.body(version)) } }
     }
 }

@@ -25,8 +25,9 @@ final class Eviction {
     /// Removes what no head refers to, and then responses: first those that are of no use any more, then those that were
     /// not used for the longest time.
     ///
+    /// - Parameter mark: The number of bytes above which responses are removed.
     /// - Returns: The number of bytes that are left; `nil` if the folder can't be listed.
-    func remove(downTo goal: Int64) -> Int64? {
+    func remove(downTo goal: Int64, from mark: Int64) -> Int64? {
         var heads: [String] = []
         var others: [String: CacheFolder.Status] = [:]
         let isWhole = folder.forEachName { name in
@@ -42,11 +43,15 @@ final class Eviction {
             if let candidate = candidate(name, &others) { candidates.append(candidate) }
         }
         var bytes = candidates.reduce(0) { $0 + $1.size }
-        // By the clock of the file system, which wrote these times: the cache's may be a test's.
-        let wall = Int64(Date().timeIntervalSince1970 * 1_000)
+        let wall = CacheFolder.now
         for (name, status) in others {
-            if wall - status.changed > Self.orphanAge { folder.removeFile(name) } else { bytes += status.allocated }
+            if abs(wall - status.changed) > Self.orphanAge {
+                folder.removeFile(name)
+            } else {
+                bytes += status.allocated
+            }
         }
+        if bytes <= mark { return bytes }
         candidates.sort { $0.isUseless == $1.isUseless ? $0.lastUse < $1.lastUse : $0.isUseless }
         for candidate in candidates where bytes > goal {
             folder.removeFile(candidate.name)
@@ -70,6 +75,12 @@ final class Eviction {
         let bodies = head.variants.map { CacheFileName.body($0.version) }
         for body in bodies { size += others.removeValue(forKey: body)?.allocated ?? 0 }
         let isUseless = head.variants.allSatisfy { $0.head.conditions.isEmpty && $0.head.staleness(at: now) >= 0 }
-        return Candidate(name: name, bodies: bodies, size: size, isUseless: isUseless, lastUse: status.changed)
+        return Candidate(
+            name: name,
+            bodies: bodies,
+            size: size,
+            isUseless: isUseless,
+            lastUse: status.changed > CacheFolder.now ? 0 : status.changed
+        )
     }
 }

@@ -22,6 +22,8 @@ struct HeadFile: Sendable {
 
     let key: String
     var variants: [Stored]
+    /// The number of bytes that the file has; 0 for one that is not written yet.
+    var size: Int64 = 0
 
     // MARK: Writing
 
@@ -100,7 +102,7 @@ struct HeadFile: Sendable {
             variants.append(variant)
         }
         guard reader.bytes.isEmpty else { return nil }
-        (self.key, self.variants) = (key, variants)
+        (self.key, self.variants, size) = (key, variants, Int64(bytes.count))
     }
 
     init(key: String, variants: [Stored]) {

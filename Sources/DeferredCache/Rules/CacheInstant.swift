@@ -33,6 +33,17 @@ struct CacheInstant: Sendable, Equatable {
         return max(0, result)
     }
 
+    /// Returns whether this is later than another instant.
+    ///
+    /// The wall clocks of two processes decide only about times that have passed. One that `now` has not reached comes from a
+    /// clock that was ahead: nobody knows when that was, so it is later than nothing. Otherwise one response of such a
+    /// process would keep all others out until then.
+    func isLater(than other: CacheInstant, now: CacheInstant) -> Bool {
+        if let steady, let otherSteady = other.steady { return steady > otherSteady }
+        guard wall <= now.wall else { return false }
+        return wall > other.wall || other.wall > now.wall
+    }
+
     /// True if the wall clock was set back since `earlier`, so that a time between them can't be known.
     func isBefore(_ earlier: CacheInstant) -> Bool { wall < earlier.wall }
 }

@@ -4,7 +4,7 @@ internal import Foundation
 
 /// Identifies the resource that stored responses are of: a partition, and a URL without user, password and fragment.
 struct CacheKey: Hashable, Sendable {
-    private let partition: String?
+    let partition: String?
     /// In lower case.
     private let host: String
     /// The path and the query, as they are sent.
@@ -66,6 +66,30 @@ struct CacheKey: Hashable, Sendable {
     func resolving(_ reference: String?, against url: URL?, partition: String?) -> CacheKey? {
         guard let reference, let url, let resolved = URLReference.resolved(reference, against: url) else { return nil }
         return CacheKey(URLParts(resolved), partition: partition)
+    }
+
+    /// True if nobody on the way can have changed the response.
+    var isTrustworthy: Bool {
+        isSecure || host == "localhost" || host.hasPrefix("127.") || host == "::1" || host == "[::1]"
+    }
+
+    var url: URL? {
+        let isUsual = port == (isSecure ? 443 : 80)
+        return URL(string: (isSecure ? "https" : "http") + "://" + host + (isUsual ? "" : ":\(port)") + target)
+    }
+
+    /// Reads what ``text`` has made.
+    init?(text: String) {
+        // A URL has no space.
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard let url = parts.last, let scheme = url.firstRange(of: "://"),
+            let path = url[scheme.upperBound...].firstIndex(of: "/"),
+            let colon = url[scheme.upperBound..<path].lastIndex(of: ":"),
+            let port = Int32(url[url.index(after: colon)..<path])
+        else { return nil }
+        partition = parts.count > 1 ? parts.dropLast().joined(separator: " ") : nil
+        (host, target) = (String(url[scheme.upperBound..<colon]), String(url[path...]))
+        (self.port, isSecure) = (port, url[..<scheme.lowerBound] == "https")
     }
 
     /// The key as text, by which it is stored.

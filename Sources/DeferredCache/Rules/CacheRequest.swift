@@ -22,6 +22,7 @@ struct CacheRequest: Sendable {
     }
 
     let method: HTTPMethod
+    /// The fields, and the client that has them to itself.
     let headers: HTTPHeaders
     let directives: CacheDirectives
     let part: Part
@@ -30,7 +31,10 @@ struct CacheRequest: Sendable {
     init(_ request: HTTPRequest) {
         // A user in the URL becomes a credential below the cache, where it can't be seen.
         let isPersonal = request.parts.user != nil || request.parts.password != nil
-        self.init(request.method, request.headers, request.cachePolicy, passes: isPersonal)
+        var headers = request.headers
+        // With a credential, the response is that user's anyway, also in another process.
+        if headers["Authorization"] == nil { headers[CacheOwnerOption.name] = request[CacheOwnerOption.self] }
+        self.init(request.method, headers, request.cachePolicy, passes: isPersonal)
     }
 
     init(_ method: HTTPMethod, _ headers: HTTPHeaders, _ policy: CachePolicy = .standard, passes: Bool = false) {

@@ -1,3 +1,4 @@
+internal import DeferredHTTP
 internal import DeferredNetworking
 
 /// The use of a stored response for a request: RFC 9111, section 4, as a pure function.
@@ -18,6 +19,10 @@ enum ReuseRules {
         var isStale: Bool
         /// True if the server is to be asked meanwhile: `stale-while-revalidate`, RFC 5861, section 3.
         var revalidates = false
+        /// The reason for which it may be stale.
+        var reason = HTTPResponse.StaleReason.fetched
+
+        var staleReason: HTTPResponse.StaleReason? { isStale ? reason : nil }
     }
 
     /// The request for the part that is missing of a stored one.
@@ -81,6 +86,7 @@ enum ReuseRules {
             return .reuse(reuse)
         case .stale(let revalidates):
             reuse.revalidates = revalidates
+            reuse.reason = revalidates ? .revalidation : .asked
             return .reuse(reuse)
         case .no:
             let fallback = mayServeErrors(request, head, now, servesErrors) ? reuse : nil

@@ -91,6 +91,7 @@ final class StoredHead: Sendable {
     var lifetime: Int64 { facts.lifetime }
     var initialAge: Int64 { facts.initialAge }
     var ageValue: Int64 { facts.ageValue }
+    var isPublic: Bool { directives.flags.contains(.isPublic) }
     /// True if the lifetime comes from the server, and is no guess.
     var isLifetimeExplicit: Bool { directives.maxAge != nil || headers["Expires"] != nil }
 
@@ -161,19 +162,27 @@ final class StoredHead: Sendable {
 
     // MARK: Changed
 
-    /// Returns whether a response with this head takes the place of one with the same variant.
-    func mayReplace(_ other: StoredHead) -> Bool {
+    /// Returns whether a stored response must not be chosen any more once this one is stored: it could have been chosen for
+    /// the same request, or could only be chosen where this one can.
+    ///
+    /// Otherwise it would come back, as fresh as it may be, when this one is gone.
+    func supersedes(_ other: StoredHead, _ ticket: ExchangeTicket) -> Bool {
+        if variant == other.variant || ticket.replaces(other, isPublic: isPublic) { return true }
+        return variant.names.isEmpty && (isPublic || !other.variant.isOwned)
+    }
+
+    /// Returns whether a response with this head takes the place of one that it supersedes.
+    func mayReplace(_ other: StoredHead, now: CacheInstant) -> Bool {
         // A response to a later request is newer, although it came first.
-        if other.isNewer(than: self) { return false }
+        if other.isNewer(than: self, now: now) { return false }
         // Nothing is gained by a part of what is there as a whole.
         guard !extent.isWhole, other.extent.isWhole, let etag, let otherTag = other.etag else { return true }
         return !etag.stronglyMatches(otherTag)
     }
 
     /// Returns whether the request was sent after that of another response.
-    func isNewer(than other: StoredHead) -> Bool {
-        if let own = requestTime.steady, let steady = other.requestTime.steady { return own > steady }
-        return requestTime.wall > other.requestTime.wall
+    func isNewer(than other: StoredHead, now: CacheInstant) -> Bool {
+        requestTime.isLater(than: other.requestTime, now: now)
     }
 
     /// Returns this with the fields of a newer response, except those that describe the stored body: RFC 9111, section

@@ -57,6 +57,12 @@ enum StoringRules {
             // A part of what is there: only its fields are new.
             return .update(updated(stored, exchange), answers: false)
         }
+        if isPartIgnored(exchange), let stored = exchange.stored,
+            hasSameValidators(stored, exchange.headers, needsOne: true)
+        {
+            // The whole of what is there: a server may answer so to a part that it doesn't have.
+            return stored.etag?.isStrong == true ? .update(updated(stored, exchange), answers: false) : .ignore
+        }
         if let head = storable(exchange) { return .store(head) }
         // A server in trouble says nothing about what is stored.
         return exchange.stored == nil || exchange.status.isServerError || !isSameResource(exchange) ? .ignore : .remove
@@ -83,17 +89,23 @@ enum StoringRules {
         let isAllowed =
             head.isLifetimeExplicit || head.directives.flags.contains(.isPublic)
             || StoredHead.heuristicStatuses.contains(status.code)
+        // Most responses of an API have neither a lifetime nor a validator. They are stale from the beginning, and yet the
+        // answer to a client that is offline.
         let isUseful =
             head.isLifetimeExplicit || head.lifetime > 0 || !head.conditions.isEmpty
             || head.directives.staleIfError != nil
+            || status == .ok && head.directives.flags.isDisjoint(with: [.noCache, .mustRevalidate])
         guard isAllowed, isUseful else { return nil }
         // The part is the whole.
         return status == 206 && extent.isWhole ? head.with(extent: extent) : head
     }
 
     private static func mayStore(_ exchange: Exchange) -> Bool {
-        let (status, given) = (exchange.status.code, CacheDirectives(exchange.headers).flags)
-        guard status >= 200, !exchange.request.directives.flags.contains(.noStore) else { return false }
+        guard exchange.status.code >= 200, !exchange.request.directives.flags.contains(.noStore) else { return false }
+        return mayStore(exchange.status.code, CacheDirectives(exchange.headers).flags)
+    }
+
+    fileprivate static func mayStore(_ status: Int, _ given: CacheDirectives.Flags) -> Bool {
         // RFC 9111, section 5.2.2.3: whoever understands the status may pass over no-store.
         if given.contains(.mustUnderstand) { return understoodStatuses.contains(status) }
         return !given.contains(.noStore)
@@ -119,14 +131,22 @@ enum StoringRules {
         }
         // With credentials that are added below the cache, all users would get the first one's response.
         if !isPublic, asked.combined("Authorization") != sent.combined("Authorization") { return nil }
-        return variant.names.allSatisfy { asked.combined($0) == sent.combined($0) } ? variant : nil
+        let isKnown = variant.names.allSatisfy { name in
+            name == CacheOwnerOption.name || asked.combined(name) == sent.combined(name)
+        }
+        return isKnown ? variant : nil
+    }
+
+    /// Returns whether the server has answered a request for a part with everything.
+    private static func isPartIgnored(_ exchange: Exchange) -> Bool {
+        if case .whole = exchange.request.part { false } else { exchange.status == .ok }
     }
 
     /// Returns the bytes that the response has; the length of a whole one is only known at its end.
     private static func extent(of exchange: Exchange) -> StoredHead.Extent? {
         guard exchange.status == 206 else {
-            // A server that ignores a range answers with everything, which belongs to another request.
-            if case .whole = exchange.request.part {} else if exchange.status == .ok { return nil }
+            // What a server that ignores a range answers belongs to another request.
+            if isPartIgnored(exchange) { return nil }
             return StoredHead.Extent(count: -1, total: -1)
         }
         guard case .range(let wanted) = exchange.request.part, exchange.headers["Content-Encoding"] == nil,
@@ -171,19 +191,22 @@ enum StoringRules {
         guard exchange.status == stored.status else {
             return exchange.status.isServerError || exchange.status.isRedirection ? .ignore : .remove
         }
+        // Without a validator, it doesn't tell whether it is about the same body.
+        let isAbout = EntityTag(exchange.headers["ETag"]) != nil || exchange.headers["Last-Modified"] != nil
         let length = exchange.headers["Content-Length"]
         let isSame =
             hasSameValidators(stored, exchange.headers, needsOne: false)
             && (length == nil || stored.headers["Content-Length"] == nil || length == stored.headers["Content-Length"])
         if CacheDirectives(exchange.headers).flags.contains(.noStore) { return .remove }
-        return isSame ? .update(updated(stored, exchange), answers: false) : .remove
+        if !isSame { return .remove }
+        return isAbout ? .update(updated(stored, exchange), answers: false) : .ignore
     }
 
     /// The rest of a part: RFC 9111, section 3.4.
     private static func completion(_ exchange: Exchange) -> Verdict {
         guard let stored = exchange.stored, stored.status == 206, isSameResource(exchange),
             let range = exchange.headers["Content-Range"].flatMap(ContentRange.init), let bytes = range.bytes,
-            exchange.headers["Content-Encoding"] == nil,
+            exchange.headers["Content-Encoding"] == nil, mayStore(exchange),
             bytes.lowerBound == stored.extent.count, range.total == stored.extent.total,
             bytes.upperBound == stored.extent.total - 1, hasSameValidators(stored, exchange.headers, needsOne: true)
         else { return .repeatUnconditionally }
@@ -219,4 +242,9 @@ enum StoringRules {
         else { return nil }
         return head
     }
+}
+
+extension StoredHead {
+    /// False for a stored response that a newer one has forbidden to store.
+    var mayBeStored: Bool { StoringRules.mayStore(status.code, directives.flags) }
 }

@@ -1,5 +1,14 @@
 internal import DeferredHTTP
 
+extension HTTPHeaders {
+    /// The fields without those that tell whose the request is.
+    var withoutOwner: HTTPHeaders {
+        var copy = self
+        for name in Variant.owners { copy.remove(name) }
+        return copy
+    }
+}
+
 /// The choice among the representations of a resource: the request fields that `Vary` names, and their values.
 ///
 /// The values are kept as a salted hash, so that nothing of a request is stored in clear.
@@ -27,6 +36,12 @@ struct Variant: Sendable, Hashable {
         }
     }
 
+    /// The names of what tells whose a response is.
+    fileprivate static let owners = ["authorization", CacheOwnerOption.name]
+
+    /// True for a response that is somebody's.
+    var isOwned: Bool { Self.owners.contains { names.contains($0) } }
+
     init(names: [String], digest: [UInt8], languageDigest: [UInt8]) {
         choice = names.isEmpty ? nil : Choice(names: names, digest: digest, languageDigest: languageDigest)
     }
@@ -43,7 +58,7 @@ struct Variant: Sendable, Hashable {
             return nil
         }
         // A response to a user is that user's, unless it says that it is everybody's: RFC 9111, section 3.5.
-        if !isPublic, request["Authorization"] != nil { names.insert("authorization") }
+        if !isPublic { names.formUnion(Self.owners.filter { request[$0] != nil }) }
         let sorted = names.sorted()
         let languages = FieldList.members(of: response.combined("Content-Language") ?? "")
         let isKnown = names.contains("accept-language") && languages.count == 1
@@ -67,7 +82,7 @@ struct Variant: Sendable, Hashable {
 
     /// Returns whether the choice is that of another request: RFC 9111, section 4.1.
     func matches(_ request: HTTPHeaders, isPublic: Bool, salt: [UInt8]) -> Bool {
-        if !isPublic, request["Authorization"] != nil, !names.contains("authorization") { return false }
+        if !isPublic, Self.owners.contains(where: { request[$0] != nil && !names.contains($0) }) { return false }
         guard choice != nil else { return true }
         if digest == Self.digest(names, of: request, salt: salt) { return true }
         guard !languageDigest.isEmpty, let wanted = Self.mostWantedLanguage(request) else {

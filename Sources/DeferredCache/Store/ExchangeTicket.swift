@@ -1,10 +1,33 @@
 internal import DeferredCore
+internal import DeferredHTTP
 internal import Synchronization
 
 /// The right to store the response to a request, which is void once the resource has been changed or removed: a response
 /// that was sent before that is outdated when it arrives after it.
 final class ExchangeTicket: Sendable {
+    /// The fields of the request.
+    private let request: HTTPHeaders
+    private let salt: [UInt8]
+    /// The mark of the resource when the request was sent, by which a store sees changes by other processes.
+    let mark: UInt64
     private let isVoidFlag = Atomic(false)
+
+    init(_ request: HTTPHeaders, salt: [UInt8], mark: UInt64 = 0) {
+        (self.request, self.salt, self.mark) = (request, salt, mark)
+    }
+
+    /// Returns whether a stored response could have been chosen for the request: RFC 9111, section 4.1.
+    func couldChoose(_ head: StoredHead) -> Bool {
+        head.variant.matches(request, isPublic: head.isPublic, salt: salt)
+    }
+
+    /// Returns whether a stored response must not be chosen any more once a response to the request is stored.
+    ///
+    /// - Parameter isPublic: Whether that is for everybody, and so also in place of what was for nobody in particular.
+    func replaces(_ head: StoredHead, isPublic: Bool) -> Bool {
+        if couldChoose(head) { return true }
+        return isPublic && head.variant.matches(request.withoutOwner, isPublic: head.isPublic, salt: salt)
+    }
 
     // Relaxed: whoever makes a ticket void removes what is stored after that, under the store's lock or in its queue.
     var isVoid: Bool { isVoidFlag.load(ordering: .relaxed) }
@@ -16,8 +39,7 @@ final class ExchangeTicket: Sendable {
 final class ExchangeTickets: Sendable {
     private let tickets = Lock<[CacheKey: [ObjectIdentifier: ExchangeTicket]]>([:])
 
-    func begin(_ key: CacheKey) -> ExchangeTicket {
-        let ticket = ExchangeTicket()
+    func begin(_ key: CacheKey, _ ticket: ExchangeTicket) -> ExchangeTicket {
         tickets.withLock { $0[key, default: [:]][ObjectIdentifier(ticket)] = ticket }
         return ticket
     }
@@ -29,10 +51,10 @@ final class ExchangeTickets: Sendable {
         }
     }
 
-    /// Makes the tickets of a key void, or all of them.
-    func makeVoid(_ key: CacheKey?) {
+    /// Makes the tickets of some keys void.
+    func makeVoid(where isChanged: (CacheKey) -> Bool) {
         tickets.withLock { tickets in
-            for (other, own) in tickets where key == nil || key == other { own.values.forEach { $0.makeVoid() } }
+            for (key, own) in tickets where isChanged(key) { own.values.forEach { $0.makeVoid() } }
         }
     }
 }

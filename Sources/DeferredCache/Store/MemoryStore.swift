@@ -26,9 +26,11 @@ final class MemoryStore: ResponseStore {
     init(capacity: Int, now: @escaping @Sendable () -> CacheInstant) {
         self.capacity = Int64(max(0, capacity))
         self.now = now
+        health = HealthMonitor(now: now)
     }
 
     let isBlocking = false
+    let health: HealthMonitor
 
     var bodyLimit: Int64 { capacity / 8 }
 
@@ -39,7 +41,7 @@ final class MemoryStore: ResponseStore {
             let found = state.all(key)
             state.uses += 1
             for entry in found { entry.lastUse = state.uses }
-            return found
+            return found.reversed()
         }
         body(found.map(\.response))
     }
@@ -47,16 +49,13 @@ final class MemoryStore: ResponseStore {
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket) {
         // What has grown piece by piece may take a quarter more than it needs.
         let entry = MemoryEntry(key, head, body.count > Self.copyLimit ? body : body.withUnsafeBytes { Data($0) })
-        guard entry.size <= bodyLimit else { return remove(key, head.variant) }
+        guard entry.size <= bodyLimit else { return remove(key) { head.supersedes($0, ticket) } }
         let now = now()
         let gone = state.withLock { state -> [MemoryEntry] in
             guard !ticket.isVoid else { return [] }
-            var gone: [MemoryEntry] = []
-            if let old = state.first(key, where: { $0.variant == head.variant }) {
-                guard head.mayReplace(old.head) else { return [] }
-                state.remove(key.hashValue, old)
-                gone.append(old)
-            }
+            var gone = state.all(key).filter { head.supersedes($0.head, ticket) }
+            guard gone.allSatisfy({ head.mayReplace($0.head, now: now) }) else { return [] }
+            for old in gone { state.remove(key.hashValue, old) }
             state.uses += 1
             (entry.version, entry.lastUse) = (state.uses, state.uses)
             state.add(key, entry)
@@ -79,9 +78,10 @@ final class MemoryStore: ResponseStore {
     }
 
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket) {
+        let now = now()
         let gone = state.withLock { state -> MemoryEntry? in
             guard !ticket.isVoid, let old = state.first(key, where: { $0.version == stored.version }),
-                !old.head.isNewer(than: head)
+                !old.head.isNewer(than: head, now: now)
             else { return nil }
             let entry = MemoryEntry(key, head, old.body)
             (entry.version, entry.lastUse) = (old.version, old.lastUse)
@@ -92,13 +92,15 @@ final class MemoryStore: ResponseStore {
         withExtendedLifetime(gone) {}
     }
 
-    func remove(_ key: CacheKey, _ stored: StoredResponse?) {
-        remove(key) { stored == nil || $0.version == stored?.version }
+    func mark(of key: CacheKey) -> UInt64 { 0 }
+
+    func invalidate(_ key: CacheKey) { remove(key, where: { _ in true }) }
+
+    func remove(_ key: CacheKey, where isGone: @escaping @Sendable (StoredHead) -> Bool) {
+        remove(key) { isGone($0.head) }
     }
 
-    private func remove(_ key: CacheKey, _ variant: Variant) { remove(key) { $0.variant == variant } }
-
-    private func remove(_ key: CacheKey, where isGone: (MemoryEntry) -> Bool) {
+    private func remove(_ key: CacheKey, entries isGone: (MemoryEntry) -> Bool) {
         let gone = state.withLock { state in
             let gone = state.all(key).filter(isGone)
             for entry in gone { state.remove(key.hashValue, entry) }
@@ -107,7 +109,19 @@ final class MemoryStore: ResponseStore {
         withExtendedLifetime(gone) {}
     }
 
-    func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) { remove(key, stored) }
+    func sweep(_ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool, _ end: @escaping @Sendable () -> Void) {
+        let all = state.withLock { state in
+            state.entries.values.flatMap { sequence(first: $0, next: \.next).map { ($0, $0.version) } }
+        }
+        for (entry, version) in all where isGone(entry.key, entry.head) {
+            remove(entry.key, entries: { $0.version == version })
+        }
+        end()
+    }
+
+    func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) {
+        remove(key, entries: { $0.version == stored.version })
+    }
 
     func flush(_ body: @escaping @Sendable () -> Void) { body() }
 

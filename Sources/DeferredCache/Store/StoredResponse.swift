@@ -64,7 +64,7 @@ protocol ResponseStore: Sendable {
     /// Calls `body` with the responses that are stored with a key: in memory, before it returns.
     func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void)
 
-    /// Stores a response in place of one with the same variant, unless `ticket` is void by then.
+    /// Stores a response in place of those that it supersedes, unless `ticket` is void by then.
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket)
 
     /// Returns a writer for a response whose body arrives in pieces; `nil` if there is no place for it.
@@ -73,8 +73,18 @@ protocol ResponseStore: Sendable {
     /// Replaces the head of a stored response, if it is still the same one.
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket)
 
-    /// Removes responses with a key; all of them, or the one that is given.
-    func remove(_ key: CacheKey, _ stored: StoredResponse?)
+    /// Returns a number that is another one when ``invalidate(_:)`` was called for the key since, in any process.
+    func mark(of key: CacheKey) -> UInt64
+
+    /// Removes the responses with a key, also those that other processes are about to store.
+    func invalidate(_ key: CacheKey)
+
+    /// Removes some of the responses with a key.
+    func remove(_ key: CacheKey, where isGone: @escaping @Sendable (StoredHead) -> Bool)
+
+    /// Calls `isGone` with each stored response, removes those for which it returns true, and then calls `end`. May do so
+    /// on another thread.
+    func sweep(_ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool, _ end: @escaping @Sendable () -> Void)
 
     /// Removes the response because its bytes are damaged.
     func removeDamaged(_ key: CacheKey, _ stored: StoredResponse)
@@ -89,6 +99,8 @@ protocol ResponseStore: Sendable {
     var isBlocking: Bool { get }
 
     var counts: StoreCounts { get }
+
+    var health: HealthMonitor { get }
 }
 
 /// The counters of a store.

@@ -92,6 +92,9 @@ public struct HTTPResponse: Sendable {
     /// The place where the response came from: the network, unless a ``DeferredCache/Cache`` is in the chain.
     public var source: Source { contents.source }
 
+    /// The reason for which a cache has given a stale response; `nil` unless ``source-swift.property`` is one.
+    public var staleReason: StaleReason? { contents.staleReason }
+
     /// The links in the fields `Link`, in order: see ``DeferredNetworking/ResponseHead/links``.
     ///
     /// ```swift
@@ -122,9 +125,20 @@ public struct HTTPResponse: Sendable {
         status: HTTPStatus,
         headers: HTTPHeaders,
         _ body: Body,
-        _ source: Source
+        _ source: Source,
+        staleReason: StaleReason? = nil
     ) {
-        contents = Contents(request, status, headers, body, nil, isFromRequest: true, source, [:])
+        contents = Contents(
+            request,
+            status,
+            headers,
+            body,
+            nil,
+            isFromRequest: true,
+            source,
+            [:],
+            staleReason: staleReason
+        )
     }
 
     private init(_ contents: Contents) { self.contents = contents }
@@ -140,7 +154,8 @@ public struct HTTPResponse: Sendable {
                 contents.url,
                 isFromRequest: contents.isFromRequest,
                 source,
-                contents.trailers
+                contents.trailers,
+                staleReason: staleReason
             )
         )
     }
@@ -156,6 +171,21 @@ public struct HTTPResponse: Sendable {
 
         /// A ``DeferredCache/Cache``, after the server has confirmed that the stored response is still right.
         case validated(age: Duration)
+    }
+
+    /// The reasons for stale responses.
+    public enum StaleReason: Sendable, Hashable {
+        /// The request accepts it, by ``CachePolicy/anyAge`` or `max-stale`.
+        case asked
+
+        /// The server is asked in the background: `stale-while-revalidate`.
+        case revalidation
+
+        /// The server can't be reached, or has an error of its own.
+        case error
+
+        /// The response was stale when it arrived, and was fetched for this request, too.
+        case fetched
     }
 
     /// The forms of a body.
@@ -175,6 +205,7 @@ public struct HTTPResponse: Sendable {
         let isFromRequest: Bool
         let source: Source
         let trailers: HTTPHeaders
+        let staleReason: StaleReason?
 
         init(
             _ request: HTTPRequest,
@@ -184,8 +215,10 @@ public struct HTTPResponse: Sendable {
             _ url: URL?,
             isFromRequest: Bool,
             _ source: Source,
-            _ trailers: HTTPHeaders
+            _ trailers: HTTPHeaders,
+            staleReason: StaleReason? = nil
         ) {
+            self.staleReason = staleReason
             self.trailers = trailers
             self.source = source
             self.isFromRequest = isFromRequest

@@ -37,6 +37,9 @@ final class CachedTask: EngineTask {
     ) {
         (self.exchange, self.number) = (exchange, number)
         connection = engine.connection
+        var request = request
+        request.cachePartition = exchange.settings.cachePartition
+        request.isPersonal = !exchange.settings.policies.authentication.isNone
         origin = CacheOrigin(
             request: request,
             engine: engine.inner,

@@ -164,8 +164,10 @@ extension URLClient {
         /// a program that is offline, takes a response of any age, and fails with `URLError.resourceUnavailable` if
         /// there is none. ``URLClient/Event/Kind/cached(age:isConfirmed:)`` tells of responses from the cache.
         ///
-        /// Clients can share a cache. What they add to requests separates their users, such as a credential, but a
-        /// client certificate is no part of a request: clients with different ones need a cache each.
+        /// Clients can share a cache. What they add to requests separates their users, such as a credential; what a client
+        /// with ``authentication`` gets without it is for that client alone, too, unless the response is `public`. Cookies and
+        /// client certificates are no part of a request that the cache sees: clients with different ones need a cache each,
+        /// or a ``RequestOptions/cachePartition``.
         public var cache: (any URLClient.ResponseCache)?
 
         /// The time limits of requests.

@@ -106,6 +106,9 @@ package final class Exchange: Sendable {
         /// Gets the interim heads of each response.
         var onInterimResponse: (@Sendable (ResponseHead) -> Void)?
 
+        /// Separates stored responses from others of the same URL.
+        var cachePartition: String?
+
         /// Applied to each platform task before it is resumed.
         var configure: EngineTaskConfiguration?
     }

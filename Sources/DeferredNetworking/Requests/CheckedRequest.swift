@@ -38,6 +38,12 @@ package struct CheckedRequest: Sendable {
     /// True if the response may be kept in the platform's cache, and taken from it.
     private(set) var isCacheable = true
 
+    /// Separates the stored responses to this request from others of the same URL.
+    package var cachePartition: String?
+
+    /// True if the client has a credential, so that what it gets without it may be its own, too.
+    package var isPersonal = false
+
     /// True if a client's cache is asked before the request is sent.
     private let hasCache: Bool
 

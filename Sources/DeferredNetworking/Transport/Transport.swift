@@ -234,6 +234,7 @@ extension Exchange.Settings {
         self.policies = policies
         self.events = events
         onInterimResponse = options.onInterimResponse
+        cachePartition = options.cachePartition
         let redirects = options.redirects ?? transport.configuration.redirects
         self.redirects = options.homeFields.isEmpty ? redirects : redirects.keepingAtHome(options.homeFields)
         var deadlines = transport.configuration.deadlines

@@ -37,6 +37,8 @@ extension URLClient {
         /// Answers challenges of the scheme Digest, before `answer` is asked.
         var digest: DigestSession?
 
+        var isNone: Bool { preemptive == nil && answer == nil && digest == nil }
+
         /// No credentials.
         public static let none = Self(preemptive: nil, answer: nil)
 

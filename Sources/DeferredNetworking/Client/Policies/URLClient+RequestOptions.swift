@@ -48,6 +48,14 @@ extension URLClient {
         /// with ``URLClientError/invalidRequest(reason:)``.
         public var onInterimResponse: (@Sendable (ResponseHead) -> Void)?
 
+        /// A name that separates the stored responses to this request, in ``Configuration/cache``, from those to requests
+        /// with another name, or with none.
+        ///
+        /// For users who share a cache and are told apart by nothing that the cache can see: a cookie that the client adds
+        /// below it, or a client certificate. Without a name, one of them gets a response that was meant for another, if the
+        /// server lets it be stored and names no field in `Vary`.
+        public var cachePartition: String?
+
         /// The redirects to follow; `nil` for ``Configuration/redirects``.
         package var redirects: RedirectPolicy?
 
@@ -66,7 +74,8 @@ extension URLClient {
             monitor: (@Sendable (Event) -> Void)? = nil,
             idle: Duration? = nil,
             resumesUpload: Bool = false,
-            onInterimResponse: (@Sendable (ResponseHead) -> Void)? = nil
+            onInterimResponse: (@Sendable (ResponseHead) -> Void)? = nil,
+            cachePartition: String? = nil
         ) {
             self.priority = priority
             self.total = total
@@ -76,6 +85,7 @@ extension URLClient {
             self.idle = idle
             self.resumesUpload = resumesUpload
             self.onInterimResponse = onInterimResponse
+            self.cachePartition = cachePartition
         }
 
         /// Combines the client's monitor with the request's own, in this order.

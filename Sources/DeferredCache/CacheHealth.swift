@@ -1,0 +1,72 @@
+internal import DeferredCore
+public import Foundation
+
+extension Cache {
+    /// Tells whether a cache stores responses, and what has kept it from that.
+    ///
+    /// A cache that can't store doesn't fail requests. So a folder that can't be used, a disk that is full, or a permission that
+    /// went would look like a cache that is seldom asked.
+    public struct Health: Sendable, Equatable, CustomStringConvertible {
+        /// False if the last attempt to store a response has failed, or the folder can't be opened.
+        public internal(set) var isStoring = true
+
+        /// The last failure, which may be over; `nil` if there was none.
+        public internal(set) var lastFailure: Failure?
+
+        /// Something that has kept a response from being stored.
+        public struct Failure: Sendable, Equatable {
+            /// The time by the cache's clock.
+            public let date: Date
+            /// The operation, and the system's reason.
+            public let reason: String
+        }
+
+        /// The state in a line, for a log.
+        public var description: String {
+            let failure = lastFailure.map { "\($0.reason) at \($0.date.ISO8601Format())" }
+            if isStoring { return "the cache stores responses" + (failure.map { "; the last failure: \($0)" } ?? "") }
+            return "the cache stores nothing" + (failure.map { ": \($0)" } ?? "")
+        }
+    }
+}
+
+/// The health of a store, and who wants to know when it changes.
+final class HealthMonitor: Sendable {
+    private struct State: Sendable {
+        var health = Cache.Health()
+        var observers: [@Sendable (Cache.Health) -> Void] = []
+    }
+
+    private let now: @Sendable () -> CacheInstant
+    private let state = Lock(State())
+
+    init(now: @escaping @Sendable () -> CacheInstant = { CacheInstant(wall: Date(), steady: .zero) }) { self.now = now }
+
+    var health: Cache.Health { state.withLock { $0.health } }
+
+    /// Calls `observer` whenever storing begins to fail, or works again; at once if it fails already.
+    func observe(_ observer: @escaping @Sendable (Cache.Health) -> Void) {
+        let health = state.withLock { state in
+            state.observers.append(observer)
+            return state.health
+        }
+        if !health.isStoring { observer(health) }
+    }
+
+    func failed(_ reason: String) {
+        let date = Date(timeIntervalSince1970: Double(now().wall) / 1_000)
+        change(isStoring: false) { $0.lastFailure = .init(date: date, reason: reason) }
+    }
+
+    func stored() { change(isStoring: true) { _ in } }
+
+    private func change(isStoring: Bool, _ body: (inout Cache.Health) -> Void) {
+        let (health, observers) = state.withLock { state in
+            let isNew = state.health.isStoring != isStoring
+            state.health.isStoring = isStoring
+            body(&state.health)
+            return (state.health, isNew ? state.observers : [])
+        }
+        for observer in observers { observer(health) }
+    }
+}

@@ -1,0 +1,78 @@
+import DeferredCore
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredCache
+@testable import DeferredHTTP
+
+/// Changes of a resource that another process makes. Two caches with one folder are as two processes.
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct DiskChangesTests {
+    private let clock = CacheTestClock()
+    private let folder: TemporaryDirectory
+    private let fresh: HTTPHeaders = ["Cache-Control": "max-age=100"]
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func cache() -> Cache { clock.cache(.disk(at: folder.url.appending(path: "cache"))) }
+
+    @Test(arguments: ["PUT", "remove", "removeAll"], [true, false])
+    func `a response that was sent for before another process changed it is not stored after that`(
+        change: String,
+        isStreamed: Bool
+    ) async throws {
+        let (one, other) = (cache(), cache())
+        let stub = StubLoader()
+        let task = (one --> stub).load(isStreamed ? .cacheable().streamed() : .cacheable())
+        try await eventually { stub.tasksInFlight.count == 1 }
+        switch change {
+        case "PUT": _ = (other --> StubLoader(.response(.noContent))).load(.cacheable(.put)).statusLater
+        case "remove": other.remove(try #require(URL(string: "https://example.com/")))
+        default: await other.removeAll().value
+        }
+        let sent = stub.tasksInFlight[0]
+        let stream: HTTPBodyStream? = isStreamed ? .pieces("old") : nil
+        if let stream {
+            sent.complete(
+                with: .success(HTTPResponse(request: sent.request, status: .ok, headers: fresh, stream: stream))
+            )
+        } else {
+            sent.succeed(.ok, headers: fresh, body: Data("old".utf8))
+        }
+        let response = try await task.get()
+        #expect(try await response.stream?.collect() ?? response.body == Data("old".utf8))
+        for cache in [one, other] {
+            await cache.flush().value
+            #expect((cache --> stub).load(.cacheable().with(.anyAge)).statusLater == 504)
+        }
+        // Neither process is kept from storing what comes later.
+        let new = StubLoader(.response(headers: fresh, body: "new"))
+        for cache in [one, other] {
+            #expect((cache --> new).load(.cacheable()).textLater == "new")
+            await cache.flush().value
+        }
+        #expect(new.requests.count == 1)
+    }
+
+    @Test func `a change of one resource keeps hardly any others out`() async throws {
+        let (one, other) = (cache(), cache())
+        let stub = StubLoader()
+        let chain = one --> stub
+        let tasks = (0..<64).map { chain.load(.cacheable(.get, "/\($0)")) }
+        try await eventually { stub.tasksInFlight.count == 64 }
+        _ = (other --> StubLoader(.response(.noContent))).load(.cacheable(.put)).statusLater
+        for task in stub.tasksInFlight { task.succeed(.ok, headers: fresh) }
+        for task in tasks { _ = try await task.get() }
+        await one.flush().value
+        #expect(one.statistics.stored > 56)
+    }
+
+    @Test func `a POST's response that stands for a GET is stored although it changes the resource`() {
+        let cache = cache()
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=10", "Content-Location": "/"]
+        let chain = cache --> StubLoader(.response(headers: headers, body: "one"), .response(body: "two"))
+        #expect(chain.load(.cacheable(.post)).textLater == "one" && chain.load(.cacheable()).textLater == "one")
+    }
+}

@@ -1,0 +1,345 @@
+import DeferredCore
+import DeferredTask
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredCache
+@testable import DeferredHTTP
+
+/// Random origins, clients, clocks and accidents, against what must hold whatever they do.
+///
+/// `CACHE_STEPS` is the number of steps, `CACHE_SEED` the first seed; a seed makes the same steps each time.
+@Suite(.ownThread, .timeLimit(.minutes(120)))
+struct CacheModelTests {
+    private func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
+
+    @Test func `whatever happens, a response is one that the server has given for the request`() throws {
+        let steps = number("CACHE_STEPS") ?? rounds(50_000)
+        var seed = number("CACHE_SEED") ?? 0
+        let end = seed + max(1, steps / CacheModel.length)
+        var counts = Cache.Statistics()
+        while seed < end {
+            let model = try CacheModel(seed: UInt64(seed))
+            if let failure = model.run() {
+                Issue.record("CACHE_SEED=\(seed) CACHE_STEPS=1\n\(failure)")
+                return
+            }
+            let own = model.statistics
+            counts.hits += own.hits
+            counts.stale += own.stale
+            counts.validated += own.validated
+            seed += 1
+        }
+        // Otherwise nothing would have been tried.
+        #expect(counts.hits > steps / 40 && counts.validated > steps / 200 && counts.stale > steps / 400)
+    }
+}
+
+/// One run: a cache in memory, or two processes' caches with one folder, and the clients' view of what they have seen.
+final class CacheModel {
+    static let length = 500
+    private struct Violation: Error { let text: String }
+
+    private let clock = CacheTestClock()
+    private let origin = ModelOrigin()
+    private let folder: TemporaryDirectory
+    private let isOnDisk: Bool
+    private let capacity: Int
+    private var caches: [Cache] = []
+    private var generator: SeededGenerator
+    private var trace: [String] = []
+    private(set) var statistics = Cache.Statistics()
+    /// The least version that a request may get: what a change has made, or what was seen by equal requests.
+    private var floors: [String: Int] = [:]
+    /// When the responses with a number were made.
+    private var times: [Int: CacheInstant] = [:]
+
+    init(seed: UInt64) throws {
+        generator = SeededGenerator(seed: seed)
+        folder = try TemporaryDirectory()
+        isOnDisk = seed % 2 == 1
+        capacity = [100_000, 400_000, 1 << 20][Int(seed / 2 % 3)]
+        for index in 0..<(isOnDisk ? 2 : 1) { open(index) }
+        for path in ["/a", "/b", "/c"] { origin.change(path, &generator) }
+    }
+
+    private var path: String { folder.url.appending(path: "cache").path }
+
+    private func open(_ index: Int) {
+        let storage: Cache.Storage =
+            isOnDisk ? .disk(at: folder.url.appending(path: "cache"), capacity: capacity) : .memory(capacity: capacity)
+        let cache = clock.cache(storage, servesStaleOnError: index == 1)
+        if index < caches.count {
+            add(caches[index].statistics)
+            caches[index] = cache
+        } else {
+            caches.append(cache)
+        }
+        _ = cache.flush().wait()
+    }
+
+    private func add(_ other: Cache.Statistics) {
+        statistics.hits += other.hits
+        statistics.stale += other.stale
+        statistics.validated += other.validated
+    }
+
+    private func chance(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &generator) == 0 }
+
+    private func pick<Element>(_ all: [Element]) -> Element { all[Int.random(in: 0..<all.count, using: &generator)] }
+
+    private func note(_ text: String) { trace.append(text) }
+
+    /// Returns what is wrong, if anything is.
+    func run() -> String? {
+        do {
+            for _ in 0..<Self.length {
+                try step()
+                try checkSpace()
+            }
+        } catch let violation as Violation {
+            return (trace.suffix(40) + ["* " + violation.text]).joined(separator: "\n")
+        } catch {
+            return "\(error)"
+        }
+        for cache in caches { add(cache.statistics) }
+        return nil
+    }
+
+    private var instant: CacheInstant {
+        let now = clock.now.timeIntervalSince1970 * 1_000
+        return CacheInstant(wall: Int64(now.rounded()), steady: Int64(steady * 1_000))
+    }
+
+    private var steady = 0.0
+
+    // MARK: Steps
+
+    private func step() throws {
+        let path = pick(["/a", "/b", "/c"])
+        switch Int.random(in: 0..<100, using: &generator) {
+        case 0..<62: try get(path)
+        case 62..<67: try head(path)
+        case 67..<71: try change(path)
+        case 71..<82:
+            let seconds = pick([0.001, 0.5, 1, 3, 8, 30])
+            note("advance \(seconds)")
+            steady += seconds
+            clock.advance(by: seconds)
+        case 82..<84:
+            let seconds: Double = pick([-31_536_000, -100, -5, 5, 100, 31_536_000])
+            note("set the wall clock by \(seconds)")
+            clock.setWall(by: seconds)
+        case 84..<93:
+            origin.change(path, &generator)
+            note("origin \(path): \(origin.storage.state.withLock { $0.resources[path] }!)")
+        case 93..<95 where isOnDisk:
+            let index = Int.random(in: 0..<2, using: &generator)
+            note("process \(index) ends, and another begins")
+            open(index)
+        case 95..<98 where isOnDisk: try damage()
+        default: try remove(path)
+        }
+        for cache in caches { _ = cache.flush().wait() }
+    }
+
+    private func request(_ method: HTTPMethod, _ path: String) -> HTTPRequest {
+        var request = HTTPRequest.cacheable(method, path)
+        if chance(3) { request.headers["Accept-Language"] = pick(["de", "en"]) }
+        if chance(3) { request.headers["Authorization"] = pick(["ada", "bob"]) }
+        if chance(5) { request.cachePartition = "p" }
+        return request
+    }
+
+    /// Names the requests that get the same responses.
+    private func kind(_ request: HTTPRequest) -> String {
+        let fields = ["Accept-Language", "Authorization"].map { request.headers[$0] ?? "-" }
+        return ([key(request)] + fields).joined(separator: " ")
+    }
+
+    private func key(_ request: HTTPRequest) -> String { request.path + " " + (request.cachePartition ?? "-") }
+
+    private func floor(_ request: HTTPRequest, isWhole: Bool) -> Int {
+        let kinds = [kind(request), key(request)] + (isWhole ? ["whole " + kind(request)] : [])
+        return kinds.compactMap { floors[$0] }.max() ?? 0
+    }
+
+    private func get(_ path: String) throws {
+        var request = request(.get, path)
+        if chance(4) { request.cachePolicy = pick([.validate, .reload, .onlyCached, .anyAge, .bypass]) }
+        if chance(6) {
+            request.headers["Cache-Control"] = pick(["max-stale", "max-age=5", "min-fresh=5", "max-stale=4"])
+        }
+        if chance(5) { request.headers["Range"] = pick(["bytes=0-9", "bytes=10-", "bytes=5-200", "bytes=9000-"]) }
+        if chance(12) { request.headers["If-None-Match"] = "\"\(Int.random(in: 1...20, using: &generator))\"" }
+        if chance(3) { request = request.streamed() }
+        let isOut = chance(12)
+        let outage: StubLoader.Answer? = isOut ? (chance(2) ? .response(503) : .failure(.timedOut)) : nil
+        origin.storage.state.withLock { $0.outage = outage }
+        defer { origin.storage.state.withLock { $0.outage = nil } }
+        let index = Int.random(in: 0..<caches.count, using: &generator)
+        let (before, stamp) = origin.storage.state.withLock { ($0.requestCount, $0.time) }
+        let result = (caches[index] --> origin.stub).load(request).future.wait()
+        let (sent, last) = origin.storage.state.withLock { ($0.requestCount - before, $0.time) }
+        // Those that were made for this request.
+        for time in stamp..<last { times[time + 1] = instant }
+        note("\(index): \(request.headers.fields) \(kind(request)) \(request.cachePolicy) -> \(short(result))")
+        guard case .success(let response) = result else { return }
+        let body = try bytes(response)
+        if [.onlyCached, .anyAge].contains(request.cachePolicy), sent > 0 {
+            throw Violation(text: "a request was sent")
+        }
+        try check(response, body, to: request)
+    }
+
+    private func short(_ result: HTTPResult?) -> String {
+        guard case .success(let response) = result else { return "failure" }
+        let headers = response.headers
+        return
+            "\(response.status.code) \(response.source) version \(headers["Version"] ?? "?") \(headers["Time"] ?? "?")"
+    }
+
+    private func bytes(_ response: HTTPResponse) throws -> Data {
+        guard let stream = response.stream else { return response.body }
+        let reading = DeferredTask.Task { try await stream.collect() }
+        guard case .success(let bytes) = reading.wait() else { throw Violation(text: "a body that can't be read") }
+        return bytes
+    }
+
+    private func head(_ path: String) throws {
+        let request = request(.head, path).with(pick([.standard, .reload]))
+        let index = Int.random(in: 0..<caches.count, using: &generator)
+        let stamp = origin.storage.state.withLock { $0.time }
+        let result = (caches[index] --> origin.stub).load(request).future.wait()
+        for time in stamp..<origin.storage.state.withLock({ $0.time }) { times[time + 1] = instant }
+        note("\(index): HEAD \(kind(request)) -> \(short(result))")
+        guard case .success(let response) = result, response.source == .network, response.status == .ok else { return }
+        // Without a validator, it tells nothing about what is stored.
+        guard response.headers["ETag"] != nil else { return }
+        // And nothing about parts.
+        raise(response, "whole " + kind(request))
+    }
+
+    private func raise(_ response: HTTPResponse, _ kind: String) {
+        guard let version = response.headers["Version"].flatMap({ Int($0) }) else { return }
+        floors[kind] = max(floors[kind] ?? 0, version)
+    }
+
+    private func change(_ path: String) throws {
+        let request = request(pick([.put, .post, .delete]), path)
+        let index = Int.random(in: 0..<caches.count, using: &generator)
+        _ = (caches[index] --> origin.stub).load(request).future.wait()
+        note("\(index): \(request.method) \(key(request))")
+        floors[key(request)] = origin.storage.state.withLock { $0.resources[path]?.version }
+    }
+
+    private func remove(_ path: String) throws {
+        let cache = pick(caches)
+        if chance(3) {
+            note("removeAll")
+            _ = cache.removeAll().wait()
+            guard isOnDisk || cache.statistics.bytes == 0 else { throw Violation(text: "something is left") }
+        } else if let url = URL(string: "https://example.com" + path) {
+            note("remove \(path)")
+            cache.remove(url)
+        }
+    }
+
+    /// Does to a file of the folder what a disk, or somebody else, may do.
+    private func damage() throws {
+        if chance(10) {
+            note("the folder is removed")
+            try? FileManager.default.removeItem(atPath: path)
+            return
+        }
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        // Without the salt, a process can't tell whose variants those of another one are.
+        let names = all.filter { $0 != "lock" && $0 != "salt" }.sorted()
+        guard let name = names.randomElement(using: &generator) else { return }
+        let file = path + "/" + name
+        guard var bytes = FileManager.default.contents(atPath: file) else { return }
+        let way = Int.random(in: 0..<4, using: &generator)
+        note("damage \(name) \(way)")
+        switch way {
+        case 0 where !bytes.isEmpty:
+            bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            try bytes.write(to: URL(filePath: file))
+        case 1: try Data(bytes.prefix(bytes.count / 2)).write(to: URL(filePath: file))
+        case 2:
+            let other = pick(names)
+            try FileManager.default.removeItem(atPath: file)
+            try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: path + "/" + other)
+        default: try FileManager.default.removeItem(atPath: file)
+        }
+    }
+
+    // MARK: What must hold
+
+    private func check(_ response: HTTPResponse, _ body: Data, to request: HTTPRequest) throws {
+        let headers = response.headers
+        guard response.status == .ok || response.status == 206 else { return }
+        guard let version = headers["Version"].flatMap({ Int($0) }), let size = headers["Size"].flatMap({ Int($0) }),
+            let traits = headers["Kind"]?.split(separator: " "), traits.count == 2
+        else { throw Violation(text: "fields are missing") }
+        let whole = ModelOrigin.body(
+            request,
+            version,
+            size: size,
+            isPublic: traits[0] == "true",
+            varies: traits[1] == "true"
+        )
+        let isCut = response.source == .network && body.count < whole.count && response.status == .ok
+        if response.status == 206 {
+            let range = headers["Content-Range"]?.dropFirst(6).split(separator: "/")[0].split(separator: "-")
+            guard let range, let first = Int(range[0]), let last = Int(range[1]), last < whole.count,
+                body == whole.subdata(in: first..<last + 1), request.headers["Range"] != nil
+            else { throw Violation(text: "wrong part, of \(body.count) bytes: \(headers)") }
+        } else if body != (isCut ? whole.prefix(body.count) : whole) {
+            throw Violation(
+                text: "wrong body, of \(body.count) bytes: \(String(decoding: body.prefix(60), as: UTF8.self))"
+            )
+        }
+        let least = floor(request, isWhole: response.status == .ok)
+        if version < least { throw Violation(text: "version \(version) after \(least)") }
+        if !isCut, request.cachePolicy != .bypass { raise(response, kind(request)) }
+        try checkAge(response, request)
+    }
+
+    private func checkAge(_ response: HTTPResponse, _ request: HTTPRequest) throws {
+        guard case .cache(let age, let isStale) = response.source else { return }
+        let given = CacheDirectives(response.headers)
+        if given.flags.contains(.noStore) || given.flags.contains(.noCache) { throw Violation(text: "not validated") }
+        if [.reload, .validate, .bypass].contains(request.cachePolicy), !given.flags.contains(.immutable) {
+            throw Violation(text: "the server was not asked")
+        }
+        if isStale, given.flags.contains(.mustRevalidate) { throw Violation(text: "stale") }
+        guard let time = response.headers["Time"].flatMap({ Int($0) }), let made = times[time] else {
+            throw Violation(text: "a response that nobody has made")
+        }
+        // What the process can know: another one may have written the head since.
+        var since = made
+        if isOnDisk { since.steady = nil }
+        let real = instant.time(since: since)
+        if age.components.seconds < real / 1_000 { throw Violation(text: "older than it says: \(real) ms") }
+        // Without a lifetime, a week at most is guessed from the last change.
+        let lifetime = given.maxAge ?? (response.headers["Last-Modified"] == nil ? 0 : 7 * 86_400)
+        if !isStale, real >= lifetime * 1_000 { throw Violation(text: "not fresh: \(real) ms") }
+    }
+
+    private func checkSpace() throws {
+        for cache in caches where cache.statistics.bytes > capacity { throw Violation(text: "counts too much") }
+        guard isOnDisk, let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return }
+        var size = 0
+        for name in names {
+            var status = stat()
+            if lstat(path + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+                size += Int(status.st_blocks) * 512
+            }
+            if name.hasPrefix("t-") { throw Violation(text: "a file is left over") }
+        }
+        // Each process counts what the other one has stored when it has stored an eighth itself.
+        if size > capacity + capacity / 8 { throw Violation(text: "\(size) bytes on disk") }
+    }
+}

@@ -147,6 +147,9 @@ final class CacheFolder: Sendable {
     /// Tells other processes that a resource was changed; `nil` for all. Some others share its mark: what is on its way of
     /// these is not stored either.
     func changeMark(of key: String?) {
+        // Another process may have made a removed folder again, and use that.
+        var status = stat()
+        if at({ fstat($0, &status) }) != 0 || status.st_nlink == 0 { _ = reopen() }
         guard let file = marks() else { return }
         let marks = (0..<(key == nil ? Self.markCount : 1)).map { _ in UInt64.random(in: 1 ... .max) }
         let count = marks.withUnsafeBytes {

@@ -168,7 +168,7 @@ final class StoredHead: Sendable {
     /// Otherwise it would come back, as fresh as it may be, when this one is gone.
     func supersedes(_ other: StoredHead, _ ticket: ExchangeTicket) -> Bool {
         if variant == other.variant || ticket.replaces(other, isPublic: isPublic) { return true }
-        return variant.names.isEmpty && (isPublic || !other.variant.isOwned)
+        return other.variant.isOwned ? isPublic : variant.names.isEmpty
     }
 
     /// Returns whether a response with this head takes the place of one that it supersedes.

@@ -53,6 +53,16 @@ struct DiskHealthTests {
         #expect(lstat(url.path, &status) == 0 && status.st_mode & 0o777 == 0o700)
     }
 
+    @Test func `a change reaches a folder that another process has made again`() throws {
+        let (one, other) = (cache(), cache())
+        #expect(stores(one, "/a") && stores(other, "/b"))
+        try FileManager.default.removeItem(at: url)
+        #expect(stores(one, "/a"))
+        _ = (other --> StubLoader(.response(.noContent))).load(.cacheable(.put, "/a")).statusLater
+        _ = other.flush().wait()
+        #expect((one --> stub).load(.cacheable(.get, "/a").with(.onlyCached)).statusLater == 504)
+    }
+
     @Test func `a path that can't be used is told, and used as soon as it can be`() throws {
         try folder.write("", to: "cache")
         let cache = cache()

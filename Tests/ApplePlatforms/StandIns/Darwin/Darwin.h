@@ -1,6 +1,7 @@
 #include <TargetConditionals.h>
 #include <sys/types.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/socket.h>
 #include <sys/ioctl.h>
 #include <sys/ttycom.h>

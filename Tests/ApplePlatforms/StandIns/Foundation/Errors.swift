@@ -38,6 +38,7 @@ public struct CocoaError: Error, Hashable, @unchecked Sendable, CustomNSError {
         public static var fileLocking: Code { fatalError() }
         public static var fileReadUnknown: Code { fatalError() }
         public static var fileReadTooLarge: Code { fatalError() }
+        public static var fileReadCorruptFile: Code { fatalError() }
         public static var featureUnsupported: Code { fatalError() }
         public static var fileReadNoPermission: Code { fatalError() }
         public static var fileReadNoSuchFile: Code { fatalError() }
@@ -60,6 +61,7 @@ public struct CocoaError: Error, Hashable, @unchecked Sendable, CustomNSError {
     public static var userCancelled: Code { .userCancelled }
     public static var fileNoSuchFile: Code { .fileNoSuchFile }
     public static var fileReadUnknown: Code { .fileReadUnknown }
+    public static var fileReadCorruptFile: Code { .fileReadCorruptFile }
 }
 public enum POSIXErrorCode: Int32, Hashable, Sendable {
     case EPERM = 1, ENOENT, ESRCH, EINTR, EIO, ENXIO, E2BIG, ENOEXEC, EBADF, ECHILD, EDEADLK, ENOMEM, EACCES, EFAULT,

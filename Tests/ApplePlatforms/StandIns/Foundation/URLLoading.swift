@@ -101,6 +101,7 @@ public struct HTTPCookiePropertyKey: Hashable, Sendable {
 }
 @objc open class HTTPCookie: NSObject, @unchecked Sendable {
     public init?(properties: [HTTPCookiePropertyKey: Any]) { nil }
+    open class func cookies(withResponseHeaderFields fields: [String: String], for url: URL) -> [HTTPCookie] { [] }
     open var name: String { "" }
     open var value: String { "" }
     open var domain: String { "" }
@@ -117,6 +118,7 @@ public struct HTTPCookiePropertyKey: Hashable, Sendable {
         set {}
     }
     open func setCookie(_ cookie: HTTPCookie) {}
+    open func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {}
     open func deleteCookie(_ cookie: HTTPCookie) {}
     open func cookies(for url: URL) -> [HTTPCookie]? { nil }
 }

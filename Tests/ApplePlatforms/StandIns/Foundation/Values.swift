@@ -307,6 +307,7 @@ open class JSONSerialization: NSObject {
 
 public struct Locale: Hashable, Sendable { public init(identifier: String) {} }
 extension Date {
+    public func ISO8601Format() -> String { fatalError() }
     public struct FormatStyle: Sendable {
         public struct Symbol: Sendable {
             public struct Weekday: Sendable { public static var abbreviated: Self { fatalError() } }

@@ -25,13 +25,14 @@ extension Cache {
             (self.url, partition) = (url, key.partition)
             (status, headers, byteCount) = (head.status, head.headers, head.extent.count)
             age = .milliseconds(head.age(at: now))
-            isStale = head.staleness(at: now) >= 0
+            isStale = head.staleness(at: now) >= 0 || head.directives.flags.contains(.noCache)
         }
     }
 
     /// Returns what is stored.
     ///
-    /// - Parameter isIncluded: Selects entries: by URL, by partition, by age. Called on an internal thread.
+    /// - Parameter isIncluded: Selects entries: by URL, by partition, by age. Called on an internal thread; of
+    ///   a cache in memory, on this one, before the method returns.
     /// - Returns: A future of the entries, in no particular order. On disk, that reads the heads of all responses.
     public func entries(where isIncluded: @escaping @Sendable (Entry) -> Bool = { _ in true }) -> Future<[Entry]> {
         let found = Lock<[Entry]>([])
@@ -51,7 +52,8 @@ extension Cache {
     /// cache.remove { $0.partition == "alice" }
     /// ```
     ///
-    /// - Parameter isGone: Selects the entries to remove. Called on an internal thread.
+    /// - Parameter isGone: Selects the entries to remove. Called on an internal thread; of a cache in memory, on this
+    ///   one, before the method returns.
     /// - Returns: A future that is filled when they are removed. On disk, that reads the heads of all responses.
     @discardableResult
     public func remove(where isGone: @escaping @Sendable (Entry) -> Bool) -> Future<Void> {

@@ -260,7 +260,7 @@ extension CacheCore {
                 return core.end(self, .cancelled)
             }
             guard let ticket, let writer = core.store.writer(query.key, head, ticket) else {
-                if let ticket { core.store.remove(query.key) { head.supersedes($0, ticket) } }
+                removeSuperseded(by: head)
                 return finish(response)
             }
             let own = share(stream, head, writer, ticket)
@@ -299,14 +299,28 @@ extension CacheCore {
         /// Stores a copy of a file, before anybody else can change it.
         private func keep(_ response: HTTPResponse, _ file: URL, _ head: StoredHead) {
             let size = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int64
-            guard let size, size <= core.store.bodyLimit, let head = head.completed(by: size), let ticket,
-                let writer = core.store.writer(query.key, head, ticket)
-            else { return finish(response) }
+            guard let size, size <= core.store.bodyLimit, let full = head.completed(by: size), let ticket,
+                let writer = core.store.writer(query.key, full, ticket)
+            else {
+                removeSuperseded(by: head)
+                return finish(response)
+            }
             let copy = self
             DispatchQueue.global(qos: .userInitiated).async {
-                if Self.copy(file, to: writer) == size { writer.commit(head) } else { writer.discard() }
+                if Self.copy(file, to: writer) == size {
+                    writer.commit(full)
+                } else {
+                    writer.discard()
+                    copy.removeSuperseded(by: head)
+                }
                 copy.finish(response)
             }
+        }
+
+        /// Removes what a response that can't be stored replaces: that is not the newest any more.
+        private func removeSuperseded(by head: StoredHead) {
+            guard let ticket, !ticket.isVoid else { return }
+            core.store.remove(query.key) { head.supersedes($0, ticket) }
         }
 
         /// Returns the number of bytes that were copied, or -1 if not all of them could be.

@@ -16,6 +16,16 @@ final class CacheCore: Sendable {
     let flights = CacheFlights()
     private let background = BackgroundExecutions()
     private let counters = Lock(Cache.Statistics())
+    private let clearing = Lock<[Clearing]>([])
+
+    /// An origin whose responses are being removed, which may take as long as reading all heads of a folder.
+    private struct Clearing: Sendable {
+        let key: CacheKey
+        /// What was asked for before is not used.
+        var time: CacheInstant
+        /// True if its responses are to be removed once more.
+        var isAskedAgain = false
+    }
 
     init(
         _ store: any ResponseStore,
@@ -69,7 +79,7 @@ final class CacheCore: Sendable {
         @Sendable func found(_ stored: [StoredResponse]) {
             // The request may have been cancelled, or completed by an earlier loader.
             if query.task.failIfCancelled() { return }
-            let found = self.select(stored, query.asked)
+            let found = self.select(stored.filter { !self.isCleared(query.key, $0.head) }, query.asked)
             var start: CacheInstant?
             if case .alone(let flight) = stage { start = flight?.start }
             let decision = ReuseRules.decide(
@@ -278,13 +288,48 @@ final class CacheCore: Sendable {
     }
 
     /// Removes what is stored, and what is on its way, of an origin whose response asks for that.
-    func clearSiteData(_ response: HTTPResponse, _ key: CacheKey) {
-        guard clearsSiteData, key.isTrustworthy, let field = response.headers.combined("Clear-Site-Data"),
-            FieldList.members(of: field).contains(where: { $0 == "\"cache\"" || $0 == "\"*\"" })
+    ///
+    /// - Parameter asked: The key of the request. A loader below the cache may have followed redirects.
+    func clearSiteData(_ response: HTTPResponse, _ asked: CacheKey) {
+        guard clearsSiteData, let field = response.headers.combined("Clear-Site-Data"),
+            FieldList.members(of: field).contains(where: { $0 == "\"cache\"" || $0 == "\"*\"" }),
+            let key = response.url.map({ CacheKey(URLParts($0), partition: asked.partition) }) ?? asked,
+            key.isTrustworthy
         else { return }
         tickets.makeVoid { $0.hasOrigin(of: key) }
         flights.detach { $0.hasOrigin(of: key) }
-        store.sweep({ other, _ in other.hasOrigin(of: key) }, {})
+        let time = now()
+        let isNew = clearing.withLock { clearing in
+            guard let index = clearing.firstIndex(where: { $0.key.hasOrigin(of: key) }) else {
+                clearing.append(Clearing(key: key, time: time))
+                return true
+            }
+            (clearing[index].time, clearing[index].isAskedAgain) = (time, true)
+            return false
+        }
+        if isNew { clear(key) }
+    }
+
+    /// Removes what is stored of an origin, and once more if that was asked for meanwhile.
+    private func clear(_ key: CacheKey) {
+        store.sweep({ other, _ in other.hasOrigin(of: key) }) { [self] in
+            let isAgain = clearing.withLock { clearing -> Bool in
+                guard let index = clearing.firstIndex(where: { $0.key.hasOrigin(of: key) }) else { return false }
+                if clearing[index].isAskedAgain {
+                    clearing[index].isAskedAgain = false
+                    return true
+                }
+                clearing.remove(at: index)
+                return false
+            }
+            if isAgain { clear(key) }
+        }
+    }
+
+    private func isCleared(_ key: CacheKey, _ head: StoredHead) -> Bool {
+        clearing.withLock { clearing in
+            clearing.contains { $0.key.hasOrigin(of: key) && !head.requestTime.isLater(than: $0.time, now: $0.time) }
+        }
     }
 
     func removeAll() -> Future<Void> {

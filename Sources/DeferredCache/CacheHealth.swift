@@ -61,12 +61,13 @@ final class HealthMonitor: Sendable {
     func stored() { change(isStoring: true) { _ in } }
 
     private func change(isStoring: Bool, _ body: (inout Cache.Health) -> Void) {
-        let (health, observers) = state.withLock { state in
+        let observers = state.withLock { state in
             let isNew = state.health.isStoring != isStoring
             state.health.isStoring = isStoring
             body(&state.health)
-            return (state.health, isNew ? state.observers : [])
+            return isNew ? state.observers : []
         }
-        for observer in observers { observer(health) }
+        // The newest state, so that of two calls at the same time, the later one tells the truth.
+        for observer in observers { observer(self.health) }
     }
 }

@@ -52,7 +52,7 @@ extension Task {
         continuingIf shouldRetry: @escaping @Sendable (any Error) -> Bool = { _ in true },
         to startTask: @escaping @Sendable () throws -> Task
     ) -> Task {
-        let attempts = max(numberOfAttempts, 0) + 1
+        let attempts = min(max(numberOfAttempts, 0), .max - 1) + 1
         let policy = RetryPolicy(attempts: attempts, base: .zero, isRetryable: shouldRetry)
         return retry(policy, on: executor) { _ in try startTask() }
     }

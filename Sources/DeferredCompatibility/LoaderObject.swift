@@ -1,7 +1,6 @@
 public import DeferredCore
 public import DeferredHTTP
 public import Dispatch
-internal import Foundation
 
 /// The class that loaders of the series "HTTP in Swift" inherit from, there called `HTTPLoader`.
 ///
@@ -31,9 +30,9 @@ open class LoaderObject: HTTPLink, @unchecked Sendable {
         /// That of the last task, for those that a subclass makes itself.
         var last: (any HTTPLoader)?
         /// Of the tasks of chains that have not completed: an object may be in several chains.
-        var ofTasks: [UUID: any HTTPLoader] = [:]
+        var ofTasks: [ObjectIdentifier: any HTTPLoader] = [:]
 
-        func next(of task: HTTPTask) -> (any HTTPLoader)? { own ?? ofTasks[task.id] ?? last }
+        func next(of task: HTTPTask) -> (any HTTPLoader)? { own ?? ofTasks[ObjectIdentifier(task.execution)] ?? last }
     }
 
     private let state = Lock(State())
@@ -41,7 +40,8 @@ open class LoaderObject: HTTPLink, @unchecked Sendable {
     /// Creates a loader.
     public init() {}
 
-    /// The loader that this one passes tasks on to; `nil` if it isn't in a chain, and was given none.
+    /// The loader that this one passes tasks on to; `nil` if it isn't in a chain, and was given none. In several chains,
+    /// that of the task that came last.
     ///
     /// Set it where there is no chain, once: setting it again traps.
     public final var nextLoader: (any HTTPLoader)? {
@@ -79,11 +79,12 @@ open class LoaderObject: HTTPLink, @unchecked Sendable {
 
     /// Calls ``load(task:)`` for a task of a chain.
     public final func load(_ task: HTTPTask, next: any HTTPLoader) {
-        let id = task.id
-        state.withLock { state in
-            state.last = next
-            state.ofTasks[id] = next
+        let id = ObjectIdentifier(task.execution)
+        let old = state.withLock { state in
+            defer { state.last = next }
+            return (state.last, state.ofTasks.updateValue(next, forKey: id))
         }
+        withExtendedLifetime(old) {}
         task.addCompletionHandler { [weak self] _ in
             let gone = self?.state.withLock { $0.ofTasks.removeValue(forKey: id) }
             withExtendedLifetime(gone) {}

@@ -339,4 +339,33 @@ struct CacheURLClientTests {
         held = nil
         try await eventually { invalidated.isFilled && transport == nil }
     }
+
+    @Test func `a chain's requests have their partition in the client's cache, too`() async throws {
+        let server = try LoopbackServer { request in fresh(.text("\(request.number)")) }
+        defer { server.stop() }
+        let client = client()
+        let loader = URLSessionLoader(client: client)
+        for (user, expected, stored) in [("alice", "1", 1), ("bob", "2", 2), ("alice", "1", 2), (nil, "3", 3)] {
+            var request = HTTPRequest(url: server.url("/"))
+            request.cachePartition = user
+            #expect(try await loader.load(request).get().text == expected)
+            try await eventually { cache.statistics.stored == stored }
+        }
+    }
+
+    @Test func `a download that is too large to be stored is newer than what is stored`() async throws {
+        let server = try LoopbackServer { request in
+            fresh(request.number == 1 ? .text("old") : .pattern(100_000))
+        }
+        defer { server.stop() }
+        let folder = try TemporaryDirectory()
+        let chain = Cache(.memory(capacity: 64 << 10)) --> URLSessionLoader(client: client { $0.cache = nil })
+        var request = HTTPRequest(url: server.url("/"))
+        #expect(try await chain.load(request).get().text == "old")
+        request.cachePolicy = .reload
+        request.delivery = .file(folder.file)
+        _ = try await chain.load(request).get()
+        let response = try await chain.load(HTTPRequest(url: server.url("/"))).get()
+        #expect(response.body.count == 100_000 && server.requests.count == 3)
+    }
 }

@@ -116,4 +116,39 @@ struct CacheEntriesTests {
             }
         }
     }
+
+    @Test func `a redirect below the cache can't clear the site that was asked for`() async throws {
+        struct Redirected: HTTPLoader {
+            func load(_ task: HTTPTask) {
+                let isOut = task.request.path == "/out"
+                var headers: HTTPHeaders = ["Cache-Control": "max-age=10"]
+                if isOut { headers["Clear-Site-Data"] = "\"*\"" }
+                task.succeed(.ok, headers: headers, url: isOut ? URL(string: "http://evil.example/") : task.request.url)
+            }
+        }
+        for cache in caches() {
+            let chain = cache --> Redirected()
+            for path in ["/a", "/out"] { _ = try await chain.load(request("https://example.com" + path)).get() }
+            await cache.flush().value
+            #expect(texts(cache).contains { $0.contains("/a") })
+        }
+    }
+
+    @Test func `what was stored is not used while the site is being cleared`() async throws {
+        for cache in caches() {
+            let chain = cache --> stub
+            for number in 0..<50 { _ = try await chain.load(request("https://example.com/\(number)")).get() }
+            for round in 0..<3 {
+                _ = try await chain.load(request("https://example.com/out", ["Clear": "\"cache\""])).get()
+                let response = try await chain.load(request("https://example.com/\(49 - round)")).get()
+                #expect(response.source == .network, "round \(round)")
+            }
+        }
+    }
+
+    @Test(arguments: ["http://127.evil.example/a", "http://127.0.0.1.nip.example/a"])
+    func `a name that begins as an address is not this machine`(text: String) throws {
+        #expect(try CacheKey(request(text))?.isTrustworthy == false)
+        #expect(try CacheKey(request("http://127.0.0.1:80/a"))?.isTrustworthy == true)
+    }
 }

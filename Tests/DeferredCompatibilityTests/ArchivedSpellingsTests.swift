@@ -140,4 +140,10 @@ struct ArchivedSpellingsTests {
         #expect(try await fallback(.immediate) { _ in .success(3) }.value == 3)
         #expect(Optional(Future(value: 1)).map { $0.map { $0 + 3 } }?.peek() == 4)
     }
+
+    @available(*, deprecated)
+    @Test func `a repetition without an end is one`() async throws {
+        let task = Task.repeat(upon: .any(), count: .max) { Task.success(1) }
+        #expect(try await task.get() == 1)
+    }
 }

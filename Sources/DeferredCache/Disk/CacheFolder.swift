@@ -317,7 +317,9 @@ final class CacheFolder: Sendable {
             identity = Identity(
                 number: UInt64(status.st_ino),
                 size: size,
-                changed: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+                // A file may have any time; in 64 bits, there is one up to the year 2262.
+                changed: min(max(Int64(time.tv_sec), -9_000_000_000), 9_000_000_000) * 1_000_000_000
+                    + Int64(time.tv_nsec)
             )
         }
     }

@@ -71,8 +71,13 @@ final class DiskSpace: Sendable {
         var claim = claim(bytes)
         if case .full = claim, state.withLock({ $0.isCounted }) {
             // Storing was faster than making room. Hits wait as well, which is better than a folder that is too large.
-            queue.sync { tidy(for: bytes) }
-            claim = self.claim(bytes)
+            claim = queue.sync {
+                // Another one that has waited may have made room.
+                let again = self.claim(bytes)
+                guard case .full = again else { return again }
+                tidy(for: bytes)
+                return self.claim(bytes)
+            }
         }
         switch claim {
         case .fits: return true

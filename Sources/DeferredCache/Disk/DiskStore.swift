@@ -227,13 +227,18 @@ final class DiskStore: ResponseStore {
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket) {
         queue.async {
             let entry = self.current(key)?.0
-            guard !ticket.isVoid, var file = entry?.head ?? self.read(key).0,
+            guard self.isCurrent(key, ticket), var file = entry?.head ?? self.read(key).0,
                 let index = file.variants.firstIndex(where: { $0.version == stored.version }),
                 !file.variants[index].head.isNewer(than: head, now: self.now())
             else { return }
             file.variants[index].head = self.keepsCookies ? head : head.withoutCookies
             let bytes = file.bytes(process: self.process)
-            guard let identity = self.write(bytes, key, replacing: file), let entry else { return }
+            guard let identity = self.write(bytes, key, replacing: file) else { return }
+            // As for a new response.
+            guard self.isCurrent(key, ticket) else {
+                return self.removeVariants(of: key) { $0.version == stored.version }
+            }
+            guard let entry else { return }
             file.size = Int64(bytes.count)
             // The next request needs to read neither the head again nor the body.
             let responses = zip(entry.responses, file.variants).map { response, variant in

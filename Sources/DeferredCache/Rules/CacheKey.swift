@@ -70,7 +70,8 @@ struct CacheKey: Hashable, Sendable {
 
     /// True if nobody on the way can have changed the response.
     var isTrustworthy: Bool {
-        isSecure || host == "localhost" || host.hasPrefix("127.") || host == "::1" || host == "[::1]"
+        isSecure || host == "localhost" || host == "::1" || host == "[::1]"
+            || host.hasPrefix("127.") && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || HTTPNumber.isDigit($0) }
     }
 
     var url: URL? {
@@ -108,8 +109,4 @@ extension HTTPRequest {
         get { self[CachePartitionOption.self] }
         set { self[CachePartitionOption.self] = newValue }
     }
-}
-
-private enum CachePartitionOption: HTTPRequestOption {
-    static let defaultValue: String? = nil
 }

@@ -126,6 +126,8 @@ enum StoringRules {
     private static func variant(of exchange: Exchange) -> Variant? {
         let isPublic = CacheDirectives(exchange.headers).flags.contains(.isPublic)
         let (asked, sent) = (exchange.request.headers, exchange.sentHeaders)
+        // An answer by Digest is another one for each request, so that the response would never be found.
+        if !isPublic, asked["Authorization"]?.lowercased().hasPrefix("digest ") == true { return nil }
         guard let variant = Variant(of: exchange.headers, to: asked, isPublic: isPublic, salt: exchange.salt) else {
             return nil
         }

@@ -48,7 +48,7 @@ extension HTTPRequest {
 
     fileprivate mutating func apply(_ environment: Prepared) {
         parts.apply(environment)
-        if !environment.headers.isEmpty { addHeaders(of: environment) }
+        if !environment.headers.isEmpty, parts.isHostOfEnvironment { addHeaders(of: environment) }
     }
 
     /// Returns true if an environment with this server has completed the request already.
@@ -67,7 +67,9 @@ extension URLParts {
     fileprivate mutating func apply(_ environment: Prepared) {
         scheme = scheme ?? environment.scheme
         port = port ?? environment.port
-        setHostOfEnvironment(environment.host)
+        host = environment.host
+        // One with a scheme or a port of its own is for another server, which gets nothing of this one's.
+        if origin == environment.origin { setHostOfEnvironment(environment.host) }
         if path.isEmpty {
             path = environment.path
         } else if !environment.path.isEmpty {
@@ -78,7 +80,7 @@ extension URLParts {
                 path = environment.path + (endsWithSlash ? "" : "/") + path
             }
         }
-        guard let prefix = environment.query else { return }
+        guard let prefix = environment.query, isHostOfEnvironment else { return }
         query = query.map { $0.isEmpty ? prefix : prefix + "&" + $0 } ?? prefix
     }
 }

@@ -29,6 +29,7 @@ public struct FollowRedirects: HTTPLink {
     /// Passes the task on, and follows the redirects that come back.
     public func load(_ task: HTTPTask, next: any HTTPLoader) {
         var request = task.request
+        guard request.followsRedirects else { return task.pass(to: next) }
         request.followsRedirects = false
         load(request, for: task, from: next, count: 0)
     }
@@ -92,7 +93,7 @@ public struct FollowRedirects: HTTPLink {
 extension FollowRedirects: ArrangedLink {}
 
 extension HTTPRequest {
-    /// A Boolean value that indicates whether the client of the terminal loader follows redirects.
+    /// A Boolean value that indicates whether redirects of this request are followed, by a loader or the client.
     var followsRedirects: Bool {
         get { self[FollowsRedirectsOption.self] }
         set { self[FollowsRedirectsOption.self] = newValue }

@@ -62,6 +62,7 @@ public struct URLSessionLoader: HTTPLoader {
         options.homeFields = request[HomeFieldsOption.self]
         options.task = task.execution.identity.uuid
         options.onInterimResponse = request.onInterimResponse
+        options.cachePartition = request[CachePartitionOption.self]
         if !request.followsRedirects { options.redirects = URLClient.RedirectPolicy.none }
         let (reporter, transport) = (task.execution.reporter, client.transport)
         switch request.delivery {

@@ -193,6 +193,13 @@ extension POSIXFile {
         return file
     }
 
+    /// Returns true if an open file still has its name.
+    package static func isSame(_ file: FileHandle, at path: String) throws -> Bool {
+        var (opened, named) = (stat(), stat())
+        guard fstat(file.fileDescriptor, &opened) == 0 else { throw FileFailure.writing(path) }
+        return lstat(path, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino
+    }
+
     /// Locks a file, or returns false if somebody else has, in this process or another.
     package static func tryLock(_ file: FileHandle, at path: String) throws -> Bool {
         if lockAgainstOtherProcesses(file.fileDescriptor) { return true }

@@ -27,10 +27,24 @@ package final class DigestSession: Sendable {
     }
 
     /// Returns the value for `Authorization`, and the nonce in it; nil if the server has not given one yet.
-    fileprivate func answer(_ method: String, _ url: URL, _ body: () -> Data?) -> (field: String, nonce: String)? {
+    ///
+    /// - Parameter new: The challenge to this request, which it answers whatever others have got meanwhile. If its nonce is
+    ///   the one there is, the count of that goes on.
+    fileprivate func answer(
+        _ new: DigestChallenge?,
+        _ method: String,
+        _ url: URL,
+        _ body: () -> Data?
+    ) -> (field: String, nonce: String)? {
+        let origin = Origin(of: url)
         let nonce = nonces.withLock { nonces -> Nonce? in
-            nonces[Origin(of: url)]?.count += 1
-            return nonces[Origin(of: url)]
+            if let new, nonces[origin]?.challenge.nonce != new.nonce {
+                nonces[origin] = Nonce(challenge: new, clientNonce: makeClientNonce())
+            }
+            // Used so often, it can't be used again.
+            if nonces[origin]?.count == .max { nonces[origin] = nil }
+            nonces[origin]?.count += 1
+            return nonces[origin]
         }
         guard let nonce else { return nil }
         let path = url.path(percentEncoded: true)
@@ -46,19 +60,14 @@ package final class DigestSession: Sendable {
         )
         return field.map { ($0, nonce.challenge.nonce) }
     }
-
-    /// Keeps the nonce of a challenge, unless it is the one there is: the count of that must not begin again.
-    fileprivate func keep(_ challenge: DigestChallenge, of url: URL) {
-        nonces.withLock { nonces in
-            guard nonces[Origin(of: url)]?.challenge.nonce != challenge.nonce else { return }
-            nonces[Origin(of: url)] = Nonce(challenge: challenge, clientNonce: makeClientNonce())
-        }
-    }
 }
 
 /// The answers of one request to challenges of the scheme Digest.
 package struct DigestAnswers: Sendable {
     private let session: DigestSession
+
+    /// The challenge that is to be answered next.
+    private var new: DigestChallenge?
 
     /// The nonce that was sent last.
     private var sent: String?
@@ -73,7 +82,7 @@ package struct DigestAnswers: Sendable {
     ///
     /// - Parameter body: The bytes of the body; nil if they aren't in memory.
     package mutating func field(method: String, url: URL, body: () -> Data?) -> String? {
-        let answer = session.answer(method, url, body)
+        let answer = session.answer(new.take(), method, url, body)
         sent = answer?.nonce
         return answer?.field
     }
@@ -91,7 +100,7 @@ package struct DigestAnswers: Sendable {
             count == 0 || challenge.isStale, count < 3, challenge.protection != .integrity || body() != nil
         else { return false }
         count += 1
-        session.keep(challenge, of: url)
+        new = challenge
         return true
     }
 }

@@ -5,7 +5,15 @@ package enum URLReference {
     /// Returns the absolute URL of a reference in a response from `base`, with only illegal characters percent-encoded:
     /// RFC 3986, section 5. Returns nil if it can't be one.
     package static func resolved(_ reference: String, against base: URL?) -> URL? {
-        let url = URL(string: encoded(reference.trimmingCharacters(in: .whitespaces)), relativeTo: base)?.absoluteURL
+        let reference = reference.trimmingCharacters(in: .whitespaces)
+        // Without a path, it has that of the base, as that is.
+        let hasPath = reference.first.map { !"?#".contains($0) } ?? false
+        let path = hasPath ? nil : base?.absoluteURL.path(percentEncoded: true)
+        let url = URL(string: encoded(reference), relativeTo: base)?.absoluteURL
+        if let url, let path, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) {
+            parts.percentEncodedPath = path
+            return parts.url ?? url
+        }
         guard let url, PathSegments.hasDots(url.path(percentEncoded: true)),
             var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
         else { return url }

@@ -186,7 +186,15 @@ package final class Transport: Sendable {
             state.admission.workBegan()
             return nil
         }
-        task.upon(.immediate) { _ in self.perform { $0.admission.workEnded() } }
+        let work = Work { self.perform { $0.admission.workEnded() } }
+        task.upon(.immediate) { _ in withExtendedLifetime(work) {} }
+    }
+
+    /// Work for which a client stays open. It ends with this object: a handler whose future is lost is released, not called.
+    private final class Work: Sendable {
+        private let end: @Sendable () -> Void
+        init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+        deinit { end() }
     }
 
     /// Fails all running and waiting requests.

@@ -60,6 +60,15 @@ extension URLClientTests {
             #expect(await client.begin(server.url("/")).ending() == .client(.shutDown))
         }
 
+        @Test func `work whose result is lost is over`() async throws {
+            let client = URLClient.fresh()
+            do {
+                let deferred = Deferred<Task<Int>.Result>()
+                client.keepOpen(for: Task(deferred))
+            }
+            await client.shutdown().value
+        }
+
         @Test func `invalidating ends everything at once`() async throws {
             let server = try LoopbackServer {
                 $0.path == "/stream" ? .response(body: "1", contentLength: 2) + [.stall] : [.stall]

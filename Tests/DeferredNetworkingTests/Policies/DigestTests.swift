@@ -158,4 +158,17 @@ struct DigestTests {
         let other = Answers(session)
         #expect(other.field(method: "GET", url: try self.url("http://www.example.org:81/"), body: { nil }) == nil)
     }
+
+    @Test func `each request answers its own challenge, whatever others have got meanwhile`() throws {
+        let session = session("u", "p", clientNonce: "c")
+        let answers = ["1", "2"].map { nonce in
+            (Answers(session), challenge(["realm": "r", "nonce": nonce, "qop": "auth"]))
+        }
+        for (answers, challenge) in answers { #expect(answers.mayAnswer([challenge], from: try url(), body: { nil })) }
+        let sent = try answers.map { parameters($0.0.field(method: "GET", url: try url(), body: { nil })) }
+        #expect(sent.map { $0["nonce"] } == ["1", "2"] && sent.allSatisfy { $0["nc"] == "00000001" })
+        // The next request has the newest one.
+        let next = parameters(Answers(session).field(method: "GET", url: try url(), body: { nil }))
+        #expect(next["nonce"] == "2" && next["nc"] == "00000002")
+    }
 }

@@ -35,4 +35,10 @@ struct URLReferenceTests {
         #expect(URLReference.resolved("", against: base) == nil)
         #expect(URLReference.resolved("//a b/", against: base) == nil)
     }
+
+    @Test(arguments: [("?page=2", "http://h/a/../b?page=2"), ("#s", "http://h/a/../b?q#s")])
+    func `without a path, that of the base stays as it is`(reference: String, expected: String) {
+        let base = URL(string: "http://h/a/../b?q")
+        #expect(URLReference.resolved(reference, against: base)?.absoluteString == expected)
+    }
 }

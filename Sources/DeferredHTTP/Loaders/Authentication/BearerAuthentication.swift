@@ -58,14 +58,15 @@ public struct BearerAuthentication: HTTPLink {
     /// For servers that say in `WWW-Authenticate` where tokens are to be had, and for what, as container registries do:
     ///
     /// ```swift
-    /// let chain = BearerAuthentication(hosts: ["registry.example"], scope: { $0.path }) { refusal in
+    /// let chain = BearerAuthentication(hosts: ["registry.example"], scope: { repository(of: $0.path) }) { refusal in
     ///     guard let realm = refusal.challenges.first?["realm"] else { return .failure(NoRealm()) }
     ///     return Task { try await token(from: realm, for: refusal.challenges.first?["scope"]) }
     /// } --> URLSessionLoader()
     /// ```
     ///
     /// A request goes out without a token as long as there is none for its scope. Each scope has a token and a refresh of
-    /// its own, which are kept until a reset.
+    /// its own, which are kept until a reset: there should be few. A request whose body can be sent only once fetches no
+    /// token; one before it has to.
     ///
     /// - Parameters:
     ///   - hosts: The hosts that get the token, in addition to requests without a host, as above.
@@ -149,7 +150,8 @@ public struct BearerAuthentication: HTTPLink {
         isForCacheOnly: Bool = false
     ) {
         task.send(Self.request(of: task, token), to: next) { result in
-            guard let response = result.arrived, response.status == .unauthorized,
+            // What another server wants, after a redirect, is not for this token.
+            guard let response = result.arrived, response.status == .unauthorized, origins.include(response),
                 !task.request.body.isOneShot, !isForCacheOnly || response.source == .network
             else {
                 task.complete(with: result)
@@ -190,6 +192,10 @@ private final class TokenStores: Sendable {
     }
 
     func reset() -> Future<Void> {
-        stores.withLock { Array($0.values) }.map { $0.reset() }.allFilled().ignored()
+        let all = stores.withLock { stores in
+            defer { stores = [:] }
+            return Array(stores.values)
+        }
+        return all.map { $0.reset() }.allFilled().ignored()
     }
 }

@@ -16,7 +16,10 @@ extension HTTPRequest {
     ///
     /// A loader that signs requests asks this, so that nothing is signed for a server that a response has named. The
     /// answer is no once the request's scheme, host or port is changed, and for a redirect to another origin.
-    public var isForEnvironment: Bool { host == nil || parts.isHostOfEnvironment }
+    public var isForEnvironment: Bool {
+        // A scheme or a port of its own makes it another server than the environment's.
+        host == nil && scheme == nil && port == nil || parts.isHostOfEnvironment
+    }
 }
 
 /// The origins that get a credential, in addition to that of the environment.
@@ -48,8 +51,20 @@ struct CredentialOrigins: Sendable {
     private func wantCredential(_ request: HTTPRequest) throws(URLClientError) -> Bool {
         let origins = try origins.get()
         guard request.isAuthenticated, request.headers["Authorization"] == nil else { return false }
-        // A request without a host goes to the program's server, or to that of an environment that the program chose.
-        return request.isForEnvironment || request.parts.origin.map(origins.contains) ?? false
+        return Self.contains(origins, request)
+    }
+
+    /// Returns true for a response from an origin that gets the credential, also after redirects.
+    func include(_ response: HTTPResponse) -> Bool {
+        let sent = response.request
+        // The client's redirects leave the request as it is.
+        if let url = response.url, let asked = sent.url, Origin(of: url) != Origin(of: asked) { return false }
+        return (try? origins.get()).map { Self.contains($0, sent) } ?? false
+    }
+
+    /// A request without a host goes to the program's server, or to that of an environment that the program chose.
+    private static func contains(_ origins: Set<Origin>, _ request: HTTPRequest) -> Bool {
+        request.isForEnvironment || request.parts.origin.map(origins.contains) ?? false
     }
 }
 

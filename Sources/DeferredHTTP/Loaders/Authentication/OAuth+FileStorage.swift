@@ -56,12 +56,17 @@ extension OAuth {
         ) async throws -> Result {
             try await section.run {
                 // Closing it unlocks it.
-                let lock = try POSIXFile.makeLock(at: file.path + ".lock")
+                let path = file.path + ".lock"
+                var lock = try POSIXFile.makeLock(at: path)
                 defer { try? lock.close() }
                 var pause = Duration.milliseconds(5)
-                while try !POSIXFile.tryLock(lock, at: file.path + ".lock") {
+                // Whoever removes the file makes room for another one, which the next process would lock.
+                while try !(POSIXFile.tryLock(lock, at: path) && POSIXFile.isSame(lock, at: path)) {
                     try await _Concurrency.Task.sleep(for: pause)
                     pause = min(pause * 2, .milliseconds(100))
+                    guard try !POSIXFile.isSame(lock, at: path) else { continue }
+                    try? lock.close()
+                    lock = try POSIXFile.makeLock(at: path)
                 }
                 return try await operation()
             }

@@ -140,6 +140,8 @@ struct OAuthEndpoint: Sendable {
         let items = fields.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) }
         var request = HTTPRequest(.post, url: url, headers: headers, body: .form(items + client.parameters))
         request.isAuthenticated = false
+        // The body is full of secrets, which a 307 or 308 would carry to another origin.
+        request.followsRedirects = false
         let result: HTTPResult
         do { result = .success(try await loader.load(request).get()) } catch { result = .failure(error) }
         let decoder = JSONDecoder()

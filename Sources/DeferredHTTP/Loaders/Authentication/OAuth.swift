@@ -119,8 +119,10 @@ public struct OAuth: HTTPLink {
             }
             new.refresh = new.refresh ?? refresh
         }
-        // Somebody who has signed out meanwhile stays so.
+        // Somebody who has signed out meanwhile stays so, and another one who has signed in, too.
         try _Concurrency.Task.checkCancellation()
+        let current = try await storage.tokens()
+        guard current == stored else { if let current { return current } else { throw Failure.signedOut } }
         try await storage.store(new)
         return new
     }

@@ -112,7 +112,12 @@ struct TokenStateMachine: WaitingStateMachine {
     /// Forgets a token that is no longer the newest.
     mutating func forget() {
         newest = nil
-        if case .valid = state { state = .missing }
+        switch state {
+        case .valid: state = .missing
+        // Its result is older. Those that wait start another one when it has ended.
+        case .refreshing(let refresh): state = .stopping(refresh)
+        case .missing, .stopping: break
+        }
     }
 
     private mutating func beginRefresh() -> TokenRefresh {
@@ -127,7 +132,7 @@ final class TokenRefresh: Sendable {
     /// The refresh whose closure is being called, or has started the current Swift task.
     @TaskLocal static var current: TokenRefresh?
 
-    private let state = Lock((task: Task<Credential>?.none, isStopped: false))
+    private let state = Lock((task: Task<Credential>?.none, response: HTTPResponse?.none, isStopped: false))
     private let end = Deferred<Void>()
 
     /// True if it was stopped, possibly before it has begun.
@@ -136,10 +141,13 @@ final class TokenRefresh: Sendable {
     /// Filled when the refresh has ended, or is excused.
     var ended: Future<Void> { end.future }
 
+    /// The response that has asked for it, until the end.
+    var response: HTTPResponse? { state.withLock { $0.response } }
+
     /// Keeps the task of the refresh, to cancel it if the refresh is stopped.
-    func begin(_ task: Task<Credential>) {
+    func begin(_ task: Task<Credential>, for response: HTTPResponse?) {
         let isStopped = state.withLock { state in
-            state.task = task
+            (state.task, state.response) = (task, response)
             return state.isStopped
         }
         if isStopped { task.cancel() }
@@ -157,8 +165,8 @@ final class TokenRefresh: Sendable {
     func excuse() { end.fill() }
 
     func finish() {
-        let task = state.withLock { $0.task.take() }
-        withExtendedLifetime(task) { _ = end.fill() }
+        let gone = state.withLock { ($0.task.take(), $0.response.take()) }
+        withExtendedLifetime(gone) { _ = end.fill() }
     }
 
     static func ~= (one: TokenRefresh, other: TokenRefresh) -> Bool { one === other }

@@ -94,7 +94,7 @@ final class TokenStore: Sendable {
         stopped.stop()
         if stopped.ended.isFilled { return stopped.ended }
         let timer = ClockTimer(after: Self.grace, clock: clock) {
-            self.end(stopped, Refusal(), with: .failure(CancellationError()))
+            self.end(stopped, Refusal(response: stopped.response), with: .failure(CancellationError()))
         }
         stopped.ended.upon(.immediate) { timer.cancel() }
         return stopped.ended
@@ -103,7 +103,7 @@ final class TokenStore: Sendable {
     private func begin(_ new: TokenRefresh, _ refusal: Refusal) {
         if new.isStopped { return end(new, refusal, with: .failure(CancellationError())) }
         let task = TokenRefresh.$current.withValue(new) { refresh(refusal) }
-        new.begin(task)
+        new.begin(task, for: refusal.response)
         task.upon(.immediate) { result in self.end(new, refusal, with: result) }
     }
 

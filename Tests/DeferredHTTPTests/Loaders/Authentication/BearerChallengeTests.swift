@@ -74,4 +74,32 @@ struct BearerChallengeTests {
             (failing --> registry()).load(HTTPRequest(host: "registry", path: "/a")).codeNow == .authenticationFailed
         )
     }
+
+    @Test func `a server that a redirect names gets no token, and doesn't say where one is to be had`() {
+        let stub = StubLoader { request in
+            request.host == "registry"
+                ? .response(307, headers: ["Location": "https://evil.example/blob"])
+                : .response(401, headers: ["WWW-Authenticate": #"Bearer realm="https://evil.example/token""#])
+        }
+        // Followed by a loader, and as by the client of the terminal loader.
+        struct Redirected: HTTPLoader {
+            func load(_ task: HTTPTask) {
+                let url = URL(string: "https://evil.example/blob")
+                task.succeed(401, headers: ["WWW-Authenticate": "Bearer"], url: url)
+            }
+        }
+        for chain in [bearer() --> FollowRedirects() --> stub, bearer() --> Redirected()] {
+            #expect(chain.load(HTTPRequest(host: "registry", path: "/a/1")).statusNow == .unauthorized)
+        }
+        #expect(asked.entries.isEmpty && stub.requests.allSatisfy { $0.headers["Authorization"] == nil })
+    }
+
+    @Test func `a reset releases the tokens of all scopes`() async {
+        let (registry, bearer) = (registry(), bearer())
+        let chain = bearer --> registry
+        for path in ["/a/1", "/b/1"] { #expect(chain.load(HTTPRequest(host: "registry", path: path)).statusNow == .ok) }
+        await chain.reset().value
+        for path in ["/a/1", "/b/1"] { #expect(chain.load(HTTPRequest(host: "registry", path: path)).statusNow == .ok) }
+        #expect(asked.entries.count == 4)
+    }
 }

@@ -117,4 +117,21 @@ struct CredentialHostsTests {
             #expect(!changed.isForEnvironment)
         }
     }
+
+    @Test func `a request with a scheme or a port, and no host, gets nothing that is for the environment`() {
+        let secret = HTTPEnvironment(
+            host: "api.example.com",
+            headers: ["X-Key": "hush"],
+            query: [URLQueryItem(name: "key", value: "hush")]
+        )
+        for chain in [ApplyEnvironment(secret) --> bearer() --> stub, bearer() --> ApplyEnvironment(secret) --> stub] {
+            for text in ["http:/x", "https:/x"] {
+                guard let url = URL(string: text) else { continue }
+                chain.load(HTTPRequest(url: url))
+            }
+        }
+        for request in stub.requests where request.scheme == "http" {
+            #expect(request.headers["Authorization"] == nil && request.headers["X-Key"] == nil && request.query.isEmpty)
+        }
+    }
 }

@@ -79,4 +79,14 @@ struct OAuthFileStorageTests {
         #expect(try await last.value)
         try await first.value
     }
+
+    @Test func `a lock whose file was removed is made again`() async throws {
+        let folder = try TemporaryDirectory()
+        let (one, two) = (OAuth.FileStorage(folder.file), OAuth.FileStorage(folder.file))
+        let lock = folder.file.path + ".lock"
+        try await one.withExclusiveAccess { try FileManager.default.removeItem(atPath: lock) }
+        try await two.withExclusiveAccess {
+            #expect(FileManager.default.fileExists(atPath: lock))
+        }
+    }
 }

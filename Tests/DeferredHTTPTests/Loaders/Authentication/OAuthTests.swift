@@ -192,4 +192,49 @@ struct OAuthTests {
         #expect(try await (nobody --> cache --> server).load(signed).get().status == 504)
         #expect(authority.requests.isEmpty && server.requests.count == 1)
     }
+
+    /// A storage that gives no exclusive access.
+    private actor OpenStorage: OAuth.Storage {
+        private var current: OAuth.Tokens?
+        init(_ tokens: OAuth.Tokens?) { current = tokens }
+        func tokens() -> OAuth.Tokens? { current }
+        func store(_ tokens: OAuth.Tokens?) { current = tokens }
+    }
+
+    @Test(arguments: [true, false])
+    func `a renewal leaves the tokens of somebody who has signed in meanwhile, and a sign-out`(
+        isSignIn: Bool
+    ) async throws {
+        let storage = OpenStorage(.init(access: "old", refresh: "r", expiry: Self.now))
+        let server = StubLoader()
+        let oauth = try OAuth(client(), storage: storage, hosts: ["example.com"], over: server, now: { Self.now })
+        let task = (oauth --> api).load(.example)
+        try await eventually { server.tasksInFlight.count == 1 }
+        await storage.store(isSignIn ? .init(access: "new", refresh: "other") : nil)
+        server.tasksInFlight[0].succeed(.ok, body: Data(#"{"access_token": "renewed"}"#.utf8))
+        if isSignIn {
+            #expect(try await task.get().status == .ok)
+        } else {
+            let error = await #expect(throws: HTTPError.self) { try await task.get() }
+            #expect(error?.underlying as? OAuth.Failure == .signedOut)
+        }
+        let stored = await storage.tokens()
+        #expect(stored?.refresh == (isSignIn ? "other" : nil) && stored?.access == (isSignIn ? "new" : nil))
+    }
+
+    @Test func `secrets don't follow a redirect of the token endpoint`() async throws {
+        let server = StubLoader { request in
+            request.host == "auth" ? .response(308, headers: ["Location": "https://evil.example/token"]) : .json("{}")
+        }
+        let storage = OAuth.MemoryStorage(.init(access: "old", refresh: "r", expiry: Self.now))
+        let oauth = try OAuth(
+            client(),
+            storage: storage,
+            hosts: ["example.com"],
+            over: FollowRedirects() --> server,
+            now: { Self.now }
+        )
+        await #expect(throws: HTTPError.self) { try await (oauth --> api).load(.example).get() }
+        #expect(server.requests.map(\.host) == ["auth"])
+    }
 }

@@ -105,4 +105,15 @@ struct TokenStateMachineTests {
             #expect(text(machine.wanted(9, refused: nil)) == (isCancelled ? "refresh" : "wait"))
         }
     }
+
+    @Test func `a token that is older than a new one is forgotten, and that of a refresh under way doesn't count`() {
+        for start in Start.allCases {
+            var (machine, refresh) = start.machine
+            machine.forget()
+            #expect(machine.current == nil && machine.newest == nil, "\(start)")
+            let ending = text(machine.refreshed(Credential(value: "old"), by: refresh))
+            #expect(ending == (start.hasRefresh ? "refresh" : "nothing"))
+            #expect(machine.current == nil, "\(start)")
+        }
+    }
 }

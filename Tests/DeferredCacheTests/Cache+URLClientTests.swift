@@ -355,7 +355,7 @@ struct CacheURLClientTests {
 
     @Test func `a download that is too large to be stored is newer than what is stored`() async throws {
         let server = try LoopbackServer { request in
-            fresh(request.number == 1 ? .text("old") : .pattern(100_000))
+            fresh(request.number == 1 ? .text("old") : .pattern(count: 100_000))
         }
         defer { server.stop() }
         let folder = try TemporaryDirectory()

@@ -71,7 +71,7 @@ struct CacheKey: Hashable, Sendable {
     /// True if nobody on the way can have changed the response.
     var isTrustworthy: Bool {
         isSecure || host == "localhost" || host == "::1" || host == "[::1]"
-            || host.hasPrefix("127.") && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || HTTPNumber.isDigit($0) }
+            || host.hasPrefix("127.") && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
     }
 
     var url: URL? {

@@ -65,11 +65,13 @@ extension HTTPRequest {
 
 extension URLParts {
     fileprivate mutating func apply(_ environment: Prepared) {
+        // With another scheme, it may go without TLS, and gets nothing of what is for the environment.
+        let isForEnvironment =
+            scheme.map { ["https", environment.scheme.lowercased()].contains($0.lowercased()) } ?? true
         scheme = scheme ?? environment.scheme
         port = port ?? environment.port
         host = environment.host
-        // One with a scheme or a port of its own is for another server, which gets nothing of this one's.
-        if origin == environment.origin { setHostOfEnvironment(environment.host) }
+        if isForEnvironment { setHostOfEnvironment(environment.host) }
         if path.isEmpty {
             path = environment.path
         } else if !environment.path.isEmpty {

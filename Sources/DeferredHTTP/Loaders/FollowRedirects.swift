@@ -29,8 +29,8 @@ public struct FollowRedirects: HTTPLink {
     /// Passes the task on, and follows the redirects that come back.
     public func load(_ task: HTTPTask, next: any HTTPLoader) {
         var request = task.request
-        guard request.followsRedirects else { return task.pass(to: next) }
-        request.followsRedirects = false
+        if request.redirection == .refused { return task.pass(to: next) }
+        request.redirection = .followedByLoader
         load(request, for: task, from: next, count: 0)
     }
 
@@ -93,13 +93,20 @@ public struct FollowRedirects: HTTPLink {
 extension FollowRedirects: ArrangedLink {}
 
 extension HTTPRequest {
-    /// A Boolean value that indicates whether redirects of this request are followed, by a loader or the client.
-    var followsRedirects: Bool {
-        get { self[FollowsRedirectsOption.self] }
-        set { self[FollowsRedirectsOption.self] = newValue }
+    /// Who follows the redirects of this request.
+    enum Redirection: Sendable, Hashable {
+        case followedByClient, followedByLoader
+
+        /// Nobody: its body is for one server alone.
+        case refused
+    }
+
+    var redirection: Redirection {
+        get { self[RedirectionOption.self] }
+        set { self[RedirectionOption.self] = newValue }
     }
 }
 
-private enum FollowsRedirectsOption: HTTPRequestOption {
-    static let defaultValue = true
+private enum RedirectionOption: HTTPRequestOption {
+    static let defaultValue = HTTPRequest.Redirection.followedByClient
 }

@@ -192,10 +192,9 @@ private final class TokenStores: Sendable {
     }
 
     func reset() -> Future<Void> {
-        let all = stores.withLock { stores in
-            defer { stores = [:] }
-            return Array(stores.values)
+        stores.withLock { Array($0.values) }.map { $0.reset() }.allFilled().map { [self] _ in
+            // A refresh that still runs has to be found by the next reset.
+            stores.withLock { stores in stores = stores.filter { !$0.value.isEmpty } }
         }
-        return all.map { $0.reset() }.allFilled().ignored()
     }
 }

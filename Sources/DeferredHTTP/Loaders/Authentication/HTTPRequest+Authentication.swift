@@ -17,8 +17,8 @@ extension HTTPRequest {
     /// A loader that signs requests asks this, so that nothing is signed for a server that a response has named. The
     /// answer is no once the request's scheme, host or port is changed, and for a redirect to another origin.
     public var isForEnvironment: Bool {
-        // A scheme or a port of its own makes it another server than the environment's.
-        host == nil && scheme == nil && port == nil || parts.isHostOfEnvironment
+        // With a scheme of its own, it may be sent without TLS.
+        host == nil && scheme.map { $0.lowercased() == "https" } ?? true || parts.isHostOfEnvironment
     }
 }
 

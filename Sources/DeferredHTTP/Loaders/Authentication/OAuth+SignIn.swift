@@ -141,7 +141,7 @@ struct OAuthEndpoint: Sendable {
         var request = HTTPRequest(.post, url: url, headers: headers, body: .form(items + client.parameters))
         request.isAuthenticated = false
         // The body is full of secrets, which a 307 or 308 would carry to another origin.
-        request.followsRedirects = false
+        request.redirection = .refused
         let result: HTTPResult
         do { result = .success(try await loader.load(request).get()) } catch { result = .failure(error) }
         let decoder = JSONDecoder()

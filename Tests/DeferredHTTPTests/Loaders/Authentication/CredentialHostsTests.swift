@@ -121,8 +121,8 @@ struct CredentialHostsTests {
     @Test func `a request with a scheme or a port, and no host, gets nothing that is for the environment`() {
         let secret = HTTPEnvironment(
             host: "api.example.com",
-            headers: ["X-Key": "hush"],
-            query: [URLQueryItem(name: "key", value: "hush")]
+            query: [URLQueryItem(name: "key", value: "hush")],
+            headers: ["X-Key": "hush"]
         )
         for chain in [ApplyEnvironment(secret) --> bearer() --> stub, bearer() --> ApplyEnvironment(secret) --> stub] {
             for text in ["http:/x", "https:/x"] {

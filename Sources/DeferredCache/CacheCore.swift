@@ -21,7 +21,7 @@ final class CacheCore: Sendable {
     /// An origin whose responses are being removed, which may take as long as reading all heads of a folder.
     private struct Clearing: Sendable {
         let key: CacheKey
-        /// What was asked for before is not used.
+        /// The time before which what was asked for is not used.
         var time: CacheInstant
         /// True if its responses are to be removed once more.
         var isAskedAgain = false

@@ -93,7 +93,7 @@ public struct FollowRedirects: HTTPLink {
 extension FollowRedirects: ArrangedLink {}
 
 extension HTTPRequest {
-    /// Who follows the redirects of this request.
+    /// The part of a chain that follows the redirects of this request.
     enum Redirection: Sendable, Hashable {
         case followedByClient, followedByLoader
 

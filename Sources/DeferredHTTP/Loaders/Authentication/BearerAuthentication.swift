@@ -65,8 +65,8 @@ public struct BearerAuthentication: HTTPLink {
     /// ```
     ///
     /// A request goes out without a token as long as there is none for its scope. Each scope has a token and a refresh of
-    /// its own, which are kept until a reset: there should be few. A request whose body can be sent only once fetches no
-    /// token; one before it has to.
+    /// its own, and a place for them as long as the loader lives: there should be few. A request whose body can be sent only
+    /// once fetches no token; one before it has to.
     ///
     /// - Parameters:
     ///   - hosts: The hosts that get the token, in addition to requests without a host, as above.
@@ -192,9 +192,7 @@ private final class TokenStores: Sendable {
     }
 
     func reset() -> Future<Void> {
-        stores.withLock { Array($0.values) }.map { $0.reset() }.allFilled().map { [self] _ in
-            // A refresh that still runs has to be found by the next reset.
-            stores.withLock { stores in stores = stores.filter { !$0.value.isEmpty } }
-        }
+        // They stay: a request in flight may still fetch a token into one of them, which the next reset has to find.
+        stores.withLock { Array($0.values) }.map { $0.reset() }.allFilled().ignored()
     }
 }

@@ -42,9 +42,6 @@ final class TokenStore: Sendable {
         return token.flatMap { isExpired($0) ? nil : $0 }
     }
 
-    /// True if there is no token, and none is being fetched.
-    var isEmpty: Bool { waiting.withMachine { if case .missing = $0.state { true } else { false } } }
-
     /// Calls `goOn` with a token that has not expired, now or when there is one.
     func get(for task: HTTPTask, goOn: @escaping @Sendable (BearerToken) -> Void) {
         let token = waiting.withMachine { $0.current }

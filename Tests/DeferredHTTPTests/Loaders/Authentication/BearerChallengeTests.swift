@@ -94,7 +94,7 @@ struct BearerChallengeTests {
         #expect(asked.entries.isEmpty && stub.requests.allSatisfy { $0.headers["Authorization"] == nil })
     }
 
-    @Test func `a reset releases the tokens of all scopes`() async {
+    @Test func `a reset forgets the tokens of all scopes`() async {
         let (registry, bearer) = (registry(), bearer())
         let chain = bearer --> registry
         for path in ["/a/1", "/b/1"] { #expect(chain.load(HTTPRequest(host: "registry", path: path)).statusNow == .ok) }

@@ -85,7 +85,7 @@ public struct Cache: HTTPLink {
     ///     that forbid it, and never after a cancellation or an error of TLS.
     ///   - clearsSiteData: Whether a response with `Clear-Site-Data: "cache"`, or with `"*"`, removes all responses of its
     ///     origin in the request's partition, as browsers do: <https://www.w3.org/TR/clear-site-data/>. Only over `https`,
-    ///     and from this machine.
+    ///     and from this machine. What other processes have on its way may still be stored.
     ///   - onHealthChange: Called whenever storing begins to fail, or works again, on an internal thread that it must not
     ///     block; at once if the folder can't be opened.
     ///   - now: The wall clock, which `Date` and `Expires` refer to.

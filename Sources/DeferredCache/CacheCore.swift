@@ -12,20 +12,11 @@ final class CacheCore: Sendable {
     private let clearsSiteData: Bool
     let now: @Sendable () -> CacheInstant
     let clock: any Clock<Duration>
-    let tickets = ExchangeTickets()
-    let flights = CacheFlights()
+    let tickets = FetchTickets()
+    let sharedFetches = SharedFetches()
     private let background = BackgroundExecutions()
     private let counters = Lock(Cache.Statistics())
-    private let clearing = Lock<[Clearing]>([])
-
-    /// An origin whose responses are being removed, which may take as long as reading all heads of a folder.
-    private struct Clearing: Sendable {
-        let key: CacheKey
-        /// The time before which what was asked for is not used.
-        var time: CacheInstant
-        /// True if its responses are to be removed once more.
-        var isAskedAgain = false
-    }
+    private let cleared = Lock(ClearedOrigins())
 
     init(
         _ store: any ResponseStore,
@@ -61,16 +52,18 @@ final class CacheCore: Sendable {
         }
         let query = CacheQuery(task, next, key, asked)
         if reads, !asked.directives.flags.contains(.noStore) {
-            return lookUp(query, .new(closedCount: flights.closedCount))
+            return lookUp(query, .new(closedCount: sharedFetches.closedCount))
         }
         count { $0.bypassed += 1 }
-        Exchange(core: self, query: query, ticket: nil).send()
+        CacheFetch(core: self, query: query, ticket: nil).send()
     }
 
     /// Looks for a stored response.
     private func lookUp(_ query: CacheQuery, _ stage: CacheQuery.Stage) {
         let isHeld = store.isBlocking
         if isHeld { query.beginWaiting() }
+        // Before it is looked for: what is found now may be removed, and the clearing over, when it is chosen.
+        let cleared = cleared.withLock { $0.time(of: query.key) }
         store.find(query.key) { stored in
             guard isHeld else { return found(stored) }
             query.endWaiting()
@@ -79,9 +72,10 @@ final class CacheCore: Sendable {
         @Sendable func found(_ stored: [StoredResponse]) {
             // The request may have been cancelled, or completed by an earlier loader.
             if query.task.failIfCancelled() { return }
-            let found = self.select(stored.filter { !self.isCleared(query.key, $0.head) }, query.asked)
+            let kept = cleared.map { time in stored.filter { $0.head.requestTime.isLater(than: time, now: time) } }
+            let found = self.select(kept ?? stored, query.asked)
             var start: CacheInstant?
-            if case .alone(let flight) = stage { start = flight?.start }
+            if case .alone(let shared) = stage { start = shared?.start }
             let decision = ReuseRules.decide(
                 query.asked,
                 found?.head,
@@ -94,7 +88,7 @@ final class CacheCore: Sendable {
     }
 
     private func select(_ found: [StoredResponse], _ asked: CacheRequest) -> StoredResponse? {
-        let ticket = ExchangeTicket(asked.headers, salt: store.salt)
+        let ticket = FetchTicket(asked.headers, salt: store.salt)
         let (matching, now) = (found.filter { ticket.couldChoose($0.head) }, now())
         // Of several, the newest counts: RFC 9111, section 4.1.
         return matching.dropFirst().reduce(matching.first) { best, response in
@@ -138,42 +132,42 @@ final class CacheCore: Sendable {
     private func send(
         _ query: CacheQuery,
         _ stored: StoredResponse?,
-        _ kind: Exchange.Kind,
+        _ kind: CacheFetch.Kind,
         _ fallback: ReuseRules.Reuse?,
         _ stage: CacheQuery.Stage
     ) {
-        var exchange = Exchange(core: self, query: query, ticket: nil)
-        (exchange.stored, exchange.kind, exchange.fallback) = (stored, kind, fallback)
-        guard let key = flightKey(query, stage) else { return exchange.begin() }
-        let alone = exchange
-        let joined = flights.join(key, now(), of: query.task.execution.reporter, stage) { flight, end in
+        var fetch = CacheFetch(core: self, query: query, ticket: nil)
+        (fetch.stored, fetch.kind, fetch.fallback) = (stored, kind, fallback)
+        guard let key = fetchKey(query, stage) else { return fetch.begin() }
+        let alone = fetch
+        let joined = sharedFetches.join(key, now(), of: query.task.execution.reporter, stage) { shared, end in
             query.endWaiting()
             query.task.execution.later {
                 switch end {
-                case .arrived: self.lookUp(query, .alone(after: flight))
-                case .cancelled: self.lookUp(query, .new(closedCount: self.flights.closedCount))
+                case .arrived: self.lookUp(query, .alone(after: shared))
+                case .cancelled: self.lookUp(query, .new(closedCount: self.sharedFetches.closedCount))
                 case .failed(let error, let request):
                     if query.task.request.hasOptions(of: request) {
                         alone.fail(error)
                     } else {
                         self.lookUp(query, .alone(after: nil))
                     }
-                case .sharing(let body): self.share(body, of: flight, query, hasWaited: true)
+                case .sharing(let body): self.share(body, of: shared, query, hasWaited: true)
                 }
             }
         }
         switch joined {
         case .meetsItself:
-            exchange.begin()
-        case .shares(let flight, let body):
-            share(body, of: flight, query, hasWaited: false)
+            fetch.begin()
+        case .shares(let shared, let body):
+            share(body, of: shared, query, hasWaited: false)
         case .isLate:
             lookUp(query, .late)
-        case .leads(let flight):
-            exchange.flight = flight
-            exchange.begin()
+        case .leads(let shared):
+            fetch.shared = shared
+            fetch.begin()
         case .waits(let place):
-            query.beginWaiting { self.flights.leave(place) }
+            query.beginWaiting { self.sharedFetches.leave(place) }
         }
     }
 
@@ -181,15 +175,15 @@ final class CacheCore: Sendable {
     ///
     /// - Parameter hasWaited: Whether the query has waited since before the head came, so that the response was fetched for
     ///   it, too. A query that comes later needs a fresh one: the body may have been on its way for hours.
-    private func share(_ body: SharedBody, of flight: CacheFlight, _ query: CacheQuery, hasWaited: Bool) {
+    private func share(_ body: SharedBody, of shared: SharedFetch, _ query: CacheQuery, hasWaited: Bool) {
         let now = now()
         let decision = ReuseRules.decide(query.asked, body.head, now: now, isJustFetched: hasWaited)
-        let next = CacheQuery.Stage.alone(after: hasWaited ? flight : nil)
+        let next = CacheQuery.Stage.alone(after: hasWaited ? shared : nil)
         guard case .reuse(let reuse) = decision, reuse.form == .whole, !reuse.revalidates, let stream = body.join()
         else {
             if hasWaited || body.head.staleness(at: now) < 0 { return lookUp(query, next) }
             // It is for nobody else either: the next request is the one that others wait for.
-            flights.close(flight)
+            sharedFetches.close(shared)
             return lookUp(query, .late)
         }
         let source = HTTPResponse.Source.cache(age: .seconds(reuse.age), isStale: reuse.isStale)
@@ -218,11 +212,11 @@ final class CacheCore: Sendable {
 
     /// Returns `nil` for a request that must not wait for another one: it may be meant to see what has changed since that
     /// was sent.
-    private func flightKey(_ query: CacheQuery, _ stage: CacheQuery.Stage) -> FlightKey? {
+    private func fetchKey(_ query: CacheQuery, _ stage: CacheQuery.Stage) -> FetchKey? {
         if case .alone = stage { return nil }
         let wanted = query.asked.directives
         guard query.asked.method == .get, !wanted.flags.contains(.noCache), wanted.maxAge != 0 else { return nil }
-        return FlightKey(key: query.key, headers: query.asked.headers, timeout: query.task.request.timeout)
+        return FetchKey(key: query.key, headers: query.asked.headers, timeout: query.task.request.timeout)
     }
 
     /// Asks the server about a stale response that is the answer meanwhile: once for all who get it.
@@ -235,41 +229,41 @@ final class CacheCore: Sendable {
         for name in own { request.headers.remove(name) }
         let task = HTTPTask(request)
         let asked = CacheRequest(request)
-        let key = FlightKey(key: query.key, headers: asked.headers, timeout: request.timeout)
+        let key = FetchKey(key: query.key, headers: asked.headers, timeout: request.timeout)
         guard request.method == .get,
-            let flight = flights.lead(key, now(), of: task.execution.reporter)
+            let shared = sharedFetches.lead(key, now(), of: task.execution.reporter)
         else { return }
-        var exchange = Exchange(
+        var fetch = CacheFetch(
             core: self,
             query: CacheQuery(task, query.next, query.key, asked),
             ticket: nil
         )
-        (exchange.stored, exchange.flight, exchange.isInBackground) = (stored, flight, true)
-        if !stored.head.conditions.isEmpty { exchange.kind = .validation }
+        (fetch.stored, fetch.shared, fetch.isInBackground) = (stored, shared, true)
+        if !stored.head.conditions.isEmpty { fetch.kind = .validation }
         guard background.add(task.execution) else {
             task.fail(.cancelled)
-            return flights.end(flight, .cancelled)
+            return sharedFetches.end(shared, .cancelled)
         }
-        exchange.begin()
+        fetch.begin()
     }
 
-    func begin(_ key: CacheKey, _ asked: CacheRequest) -> ExchangeTicket {
-        tickets.begin(key, ExchangeTicket(asked.headers, salt: store.salt, mark: store.mark(of: key)))
+    func begin(_ key: CacheKey, _ asked: CacheRequest) -> FetchTicket {
+        tickets.begin(key, FetchTicket(asked.headers, salt: store.salt, mark: store.mark(of: key)))
     }
 
-    /// Called once for each ticket and flight.
-    func end(_ exchange: Exchange, _ end: CacheFlights.End) {
-        self.end(exchange.query.key, exchange.ticket, exchange.flight, end)
+    /// Called once for each ticket and shared fetch.
+    func end(_ fetch: CacheFetch, _ end: SharedFetches.End) {
+        self.end(fetch.query.key, fetch.ticket, fetch.shared, end)
     }
 
     func end(
         _ key: CacheKey,
-        _ ticket: ExchangeTicket?,
-        _ flight: CacheFlight?,
-        _ end: CacheFlights.End
+        _ ticket: FetchTicket?,
+        _ shared: SharedFetch?,
+        _ end: SharedFetches.End
     ) {
         if let ticket { tickets.end(key, ticket) }
-        if let flight { flights.end(flight, end) }
+        if let shared { sharedFetches.end(shared, end) }
     }
 
     func flush() -> Future<Void> {
@@ -283,7 +277,7 @@ final class CacheCore: Sendable {
     /// Removes what is stored for a key, and what is on its way.
     func invalidate(_ key: CacheKey) {
         tickets.makeVoid { $0 == key }
-        flights.detach { $0 == key }
+        sharedFetches.detach { $0 == key }
         store.invalidate(key)
     }
 
@@ -297,44 +291,21 @@ final class CacheCore: Sendable {
             key.isTrustworthy
         else { return }
         tickets.makeVoid { $0.hasOrigin(of: key) }
-        flights.detach { $0.hasOrigin(of: key) }
+        sharedFetches.detach { $0.hasOrigin(of: key) }
         let time = now()
-        let isNew = clearing.withLock { clearing in
-            guard let index = clearing.firstIndex(where: { $0.key.hasOrigin(of: key) }) else {
-                clearing.append(Clearing(key: key, time: time))
-                return true
-            }
-            (clearing[index].time, clearing[index].isAskedAgain) = (time, true)
-            return false
-        }
-        if isNew { clear(key) }
+        if cleared.withLock({ $0.begin(key, at: time) }) { clear(key) }
     }
 
     /// Removes what is stored of an origin, and once more if that was asked for meanwhile.
     private func clear(_ key: CacheKey) {
         store.sweep({ other, _ in other.hasOrigin(of: key) }) { [self] in
-            let isAgain = clearing.withLock { clearing -> Bool in
-                guard let index = clearing.firstIndex(where: { $0.key.hasOrigin(of: key) }) else { return false }
-                if clearing[index].isAskedAgain {
-                    clearing[index].isAskedAgain = false
-                    return true
-                }
-                clearing.remove(at: index)
-                return false
-            }
-            if isAgain { clear(key) }
-        }
-    }
-
-    private func isCleared(_ key: CacheKey, _ head: StoredHead) -> Bool {
-        clearing.withLock { clearing in
-            clearing.contains { $0.key.hasOrigin(of: key) && !head.requestTime.isLater(than: $0.time, now: $0.time) }
+            if cleared.withLock({ $0.end(key) }) { clear(key) }
         }
     }
 
     func removeAll() -> Future<Void> {
         tickets.makeVoid { _ in true }
-        flights.detach { _ in true }
+        sharedFetches.detach { _ in true }
         let end = Deferred<Void>()
         store.removeAll { end.fill() }
         return end.future

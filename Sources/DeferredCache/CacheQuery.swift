@@ -15,12 +15,12 @@ final class CacheQuery: Sendable {
         case new(closedCount: Int)
 
         /// Was looked up twice, and waits for an equal one. A third time would be of no use: with much traffic, there is
-        /// always a flight that has just ended.
+        /// always a shared fetch that has just ended.
         case late
 
-        /// Waits for none, since it has done so in vain. The response of the flight that it has waited for is its answer
+        /// Waits for none, since it has done so in vain. The response of the fetch that it has waited for is its answer
         /// although it may be stale.
-        case alone(after: CacheFlight?)
+        case alone(after: SharedFetch?)
     }
 
     /// The registration that completes the task when it is cancelled while the cache holds it.

@@ -23,6 +23,8 @@ public import Dispatch
 /// **Thread safety:** the properties of this class are safe to use from any thread. A subclass has to see to its own, and
 /// says so by `@unchecked Sendable`.
 /// **Lifetime:** keeps what comes next, as long as it lives.
+///
+/// SAFETY: all of its own state is in a lock.
 open class LoaderObject: HTTPLink, @unchecked Sendable {
     private struct State: Sendable {
         /// Set by the program, instead of by a chain.

@@ -5,12 +5,15 @@ let package = Package(
     name: "Services",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "Deferred", path: "../../..")
+        .package(name: "Deferred", path: "../../.."),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     ],
     targets: [
         .target(
             name: "Services",
-            dependencies: [.product(name: "Deferred", package: "Deferred")]
+            dependencies: [
+                .product(name: "Deferred", package: "Deferred"), .product(name: "Crypto", package: "swift-crypto"),
+            ]
         ),
         .executableTarget(
             name: "RunServices",

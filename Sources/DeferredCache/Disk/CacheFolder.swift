@@ -14,11 +14,11 @@ final class CacheFolder: Sendable {
 
     private let path: String
     private let health: HealthMonitor
-    private let opened: Lock<Opened>
+    let opened: Lock<Opened>
     /// The unit in which the file system gives space to files.
     let blockSize: Int64
 
-    private struct Opened: Sendable {
+    struct Opened: Sendable {
         /// `nil` for a folder that can't be used.
         var directory: Directory?
         /// Random bytes, which the first process that uses the folder makes.
@@ -28,7 +28,7 @@ final class CacheFolder: Sendable {
     }
 
     /// The open folder, which is closed with this object.
-    private final class Directory: Sendable {
+    final class Directory: Sendable {
         let descriptor: Int32
         /// True if it was made when it was opened, so that nothing is in it.
         let isNew: Bool
@@ -53,7 +53,7 @@ final class CacheFolder: Sendable {
     }
 
     /// - Returns: `nil` if it can't be opened, or belongs to another user.
-    private static func open(_ path: String, _ health: HealthMonitor) -> Directory? {
+    static func open(_ path: String, _ health: HealthMonitor) -> Directory? {
         let isNew = mkdir(path, 0o700) == 0
         if !isNew, errno == ENOENT {
             let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
@@ -80,13 +80,13 @@ final class CacheFolder: Sendable {
     }
 
     /// Calls `body` with the descriptor of the folder, which is no valid one if the folder can't be used.
-    private func at<Result>(_ body: (Int32) -> Result) -> Result {
+    func at<Result>(_ body: (Int32) -> Result) -> Result {
         let directory = opened.withLock { $0.directory }
         return withExtendedLifetime(directory) { body(directory?.descriptor ?? -1) }
     }
 
     /// Opens the folder once more, and makes it again if it was removed.
-    private func reopen() -> Bool {
+    func reopen() -> Bool {
         guard let directory = Self.open(path, health) else { return false }
         let old = opened.withLock { opened in
             defer { (opened.directory, opened.marks) = (directory, nil) }
@@ -97,82 +97,9 @@ final class CacheFolder: Sendable {
         return true
     }
 
-    private func failed(_ call: Call, _ name: String) {
+    func failed(_ call: Call, _ name: String) {
         let reason = String(cString: strerror(errno))
         health.failed("\(call) \(path)/\(name): \(reason)")
-    }
-
-    // MARK: The salt
-
-    var salt: [UInt8] { opened.withLock { $0.salt } }
-
-    /// Takes the salt that the folder has, or gives it its own.
-    func shareSalt() {
-        let own = salt.isEmpty ? (0..<16).map { _ in UInt8.random(in: 0...255) } : salt
-        let shared = storedSalt() ?? writeSalt(own)
-        opened.withLock { $0.salt = shared }
-    }
-
-    private func storedSalt() -> [UInt8]? {
-        openFile("salt").flatMap { contents(of: $0, upTo: 16) }.flatMap { $0.count == 16 ? Array($0) : nil }
-    }
-
-    /// Stores a salt unless there is one, and returns the one that counts. Without a place for it, it serves this process.
-    private func writeSalt(_ salt: [UInt8]) -> [UInt8] {
-        let temporary = CacheFileName.temporary()
-        guard let file = createFile(temporary) else { return salt }
-        defer { removeFile(temporary) }
-        guard salt.withUnsafeBytes({ append($0, to: file) }), !linkFile(temporary, to: "salt") else { return salt }
-        // Another process was faster, or the salt is damaged.
-        if let stored = storedSalt() { return stored }
-        _ = renameFile(temporary, to: "salt")
-        return salt
-    }
-
-    // MARK: Marks
-
-    /// The number of marks, among which resources are distributed: a block of most disks.
-    private static let markCount = 512
-
-    /// Returns a number that is another one when any process has changed a resource since.
-    ///
-    /// It is no time, since clocks are set, and tell nothing of what is as short as a request.
-    func mark(of key: String) -> UInt64 {
-        var mark: UInt64 = 0
-        guard let file = marks() else { return 0 }
-        let count = withUnsafeMutableBytes(of: &mark) { pread(file.descriptor, $0.baseAddress, 8, Self.position(key)) }
-        return count == 8 ? mark : 0
-    }
-
-    /// Tells other processes that a resource was changed; `nil` for all. Some others share its mark: what is on its way of
-    /// these is not stored either.
-    func changeMark(of key: String?) {
-        // Another process may have made a removed folder again, and use that.
-        var status = stat()
-        if at({ fstat($0, &status) }) != 0 || status.st_nlink == 0 { _ = reopen() }
-        guard let file = marks() else { return }
-        let marks = (0..<(key == nil ? Self.markCount : 1)).map { _ in UInt64.random(in: 1 ... .max) }
-        let count = marks.withUnsafeBytes {
-            pwrite(file.descriptor, $0.baseAddress, $0.count, key.map(Self.position) ?? 0)
-        }
-        if count != marks.count * 8 { failed(.write, "lock") }
-    }
-
-    private static func position(_ key: String) -> off_t {
-        off_t(Array(key.utf8).withUnsafeBytes(XXHash64.hash) % UInt64(markCount) * 8)
-    }
-
-    /// Returns the file with the marks, which stays open.
-    private func marks() -> File? {
-        if let file = opened.withLock({ $0.marks }) { return file }
-        guard let file = lockFile() else { return nil }
-        opened.withLock { $0.marks = file }
-        return file
-    }
-
-    private func lockFile() -> File? {
-        let file = at { openat($0, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600) }
-        return file >= 0 ? File(file) : nil
     }
 
     // MARK: Files
@@ -181,8 +108,8 @@ final class CacheFolder: Sendable {
 
     /// An open file, which is closed with this object.
     final class File: Sendable {
-        fileprivate let descriptor: Int32
-        fileprivate init(_ descriptor: Int32) { self.descriptor = descriptor }
+        let descriptor: Int32
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
         deinit { _ = close(descriptor) }
 
         /// Makes an empty file share the bytes of this one, where the file system can.
@@ -222,17 +149,9 @@ final class CacheFolder: Sendable {
             failed(.write, "")
             return false
         }
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = write(file.descriptor, rest.baseAddress, rest.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                failed(.write, "")
-                return false
-            }
-            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
-        }
-        return true
+        if POSIXFile.writeAll(bytes, to: file.descriptor) == nil { return true }
+        failed(.write, "")
+        return false
     }
 
     /// Fills a buffer from a position of a file; returns false if the file has fewer bytes.
@@ -355,15 +274,6 @@ final class CacheFolder: Sendable {
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
             body(name)
-        }
-    }
-
-    /// Runs `body` while no other process holds the lock of the folder; doesn't wait for it.
-    func withLock(_ body: () -> Void) {
-        guard let file = lockFile() else { return }
-        // Released by closing.
-        withExtendedLifetime(file) {
-            if POSIXFile.lockAgainstOtherProcesses(file.descriptor) { body() }
         }
     }
 }

@@ -14,18 +14,18 @@ final class DiskStore: ResponseStore {
     let isBlocking = true
     let health: HealthMonitor
     private let keepsCookies: Bool
-    private let folder: CacheFolder
-    private let space: DiskSpace
+    let folder: CacheFolder
+    let space: DiskSpace
     /// Orders all that is read and written of heads.
-    private let queue = DispatchQueue(label: "deferred.cache.heads", qos: .userInitiated)
-    private let bodies = DispatchQueue(label: "deferred.cache.bodies", qos: .userInitiated, attributes: .concurrent)
+    let queue = DispatchQueue(label: "deferred.cache.heads", qos: .userInitiated)
+    let bodies = DispatchQueue(label: "deferred.cache.bodies", qos: .userInitiated, attributes: .concurrent)
     private let now: @Sendable () -> CacheInstant
-    private let front = DiskFront(capacity: 4 << 20)
+    let front = DiskFront(capacity: 4 << 20)
     /// Distinguishes this object's steady clock from those of other processes and objects.
-    private let process = UInt64.random(in: 0 ... .max)
-    private let state = Lock(State())
+    let process = UInt64.random(in: 0 ... .max)
+    let state = Lock(State())
 
-    private struct State: Sendable {
+    struct State: Sendable {
         var storedCount = 0
         var damagedCount = 0
         /// The heads that were to be removed, and could not be, as on a disk that has become read-only.
@@ -124,7 +124,7 @@ final class DiskStore: ResponseStore {
         return StoredResponse(head: stored.head, body: body, version: stored.version)
     }
 
-    private func read(_ key: CacheKey) -> (HeadFile?, CacheFolder.File?) {
+    func read(_ key: CacheKey) -> (HeadFile?, CacheFolder.File?) {
         let name = CacheFileName.head(of: key)
         guard state.withLock({ $0.isReadable(name) }), let file = folder.openFile(name) else { return (nil, nil) }
         guard let bytes = folder.contents(of: file, upTo: HeadFile.sizeLimit),
@@ -139,7 +139,7 @@ final class DiskStore: ResponseStore {
 
     // MARK: - Writing
 
-    func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket) {
+    func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: FetchTicket) {
         guard Int64(body.count) <= bodyLimit else { return remove(key) { head.supersedes($0, ticket) } }
         queue.async {
             let writer = body.isEmpty ? nil : self.writer(key, head, ticket) as? DiskWriter
@@ -149,7 +149,7 @@ final class DiskStore: ResponseStore {
         }
     }
 
-    func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: ExchangeTicket) -> (any BodyWriter)? {
+    func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: FetchTicket) -> (any BodyWriter)? {
         guard head.extent.count <= bodyLimit else { return nil }
         return DiskWriter(folder, space, limit: bodyLimit) { head, writer in
             self.queue.async { self.commit(key, head, writer, ticket) }
@@ -157,7 +157,7 @@ final class DiskStore: ResponseStore {
     }
 
     /// Stores a response whose body is there, or is empty: then it has no file. Called on the queue.
-    private func commit(_ key: CacheKey, _ head: StoredHead, _ writer: DiskWriter?, _ ticket: ExchangeTicket) {
+    private func commit(_ key: CacheKey, _ head: StoredHead, _ writer: DiskWriter?, _ ticket: FetchTicket) {
         let stored = HeadFile.Stored(
             head: keepsCookies ? head : head.withoutCookies,
             version: writer?.version ?? .random(in: 1 ... .max),
@@ -191,7 +191,7 @@ final class DiskStore: ResponseStore {
     }
 
     /// Returns whether the resource is the same, as far as any process knows, as when the request was sent.
-    private func isCurrent(_ key: CacheKey, _ ticket: ExchangeTicket) -> Bool {
+    private func isCurrent(_ key: CacheKey, _ ticket: FetchTicket) -> Bool {
         !ticket.isVoid && folder.mark(of: key.text) == ticket.mark
     }
 
@@ -199,7 +199,7 @@ final class DiskStore: ResponseStore {
     private var headLimit: Int { min(HeadFile.sizeLimit, Int(bodyLimit)) }
 
     /// Replaces the head file of a key, and returns what tells the new one from others; `nil` if that failed.
-    private func write(_ bytes: Data, _ key: CacheKey, replacing old: HeadFile) -> CacheFolder.Status.Identity? {
+    func write(_ bytes: Data, _ key: CacheKey, replacing old: HeadFile) -> CacheFolder.Status.Identity? {
         let temporary = CacheFileName.temporary()
         let size = space.size(Int64(bytes.count))
         guard bytes.count <= headLimit, space.reserve(size) else { return nil }
@@ -224,7 +224,7 @@ final class DiskStore: ResponseStore {
         return nil
     }
 
-    func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket) {
+    func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: FetchTicket) {
         queue.async {
             let entry = self.current(key)?.0
             guard self.isCurrent(key, ticket), var file = entry?.head ?? self.read(key).0,
@@ -250,91 +250,7 @@ final class DiskStore: ResponseStore {
 
     func flush(_ body: @escaping @Sendable () -> Void) { queue.async { self.space.whenTidy(body) } }
 
-    // MARK: - Removing
-
-    private func unlinkBodies(_ gone: [HeadFile.Stored]) {
-        for stored in gone where stored.head.extent.count > 0 {
-            space.remove(space.size(stored.head.extent.count)) {
-                folder.unlinkFile(CacheFileName.body(stored.version))
-            }
-        }
-    }
-
     func mark(of key: CacheKey) -> UInt64 { folder.mark(of: key.text) }
-
-    func invalidate(_ key: CacheKey) {
-        // At once: a request that is sent next is not outdated.
-        folder.changeMark(of: key.text)
-        queue.async { self.removeVariants(of: key) { _ in true } }
-    }
-
-    func remove(_ key: CacheKey, where isGone: @escaping @Sendable (StoredHead) -> Bool) {
-        queue.async { self.removeVariants(of: key) { isGone($0.head) } }
-    }
-
-    private func removeVariants(of key: CacheKey, where isGone: (HeadFile.Stored) -> Bool) {
-        front.remove(key)
-        guard var file = read(key).0 else { return }
-        let gone = file.variants.filter(isGone)
-        file.variants.removeAll(where: isGone)
-        // A response that can't be removed alone is removed with the others.
-        if gone.isEmpty { return }
-        if file.variants.isEmpty || write(file.bytes(process: process), key, replacing: file) == nil {
-            removeHead(CacheFileName.head(of: key), file.size)
-            unlinkBodies(file.variants)
-        }
-        unlinkBodies(gone)
-    }
-
-    /// Removes a head, which is not read again even if it stays.
-    private func removeHead(_ name: String, _ size: Int64 = 0) {
-        space.remove(space.size(size)) {
-            if folder.unlinkFile(name) { return true }
-            if errno != ENOENT { state.withLock { _ = $0.unremovable.insert(name) } }
-            return false
-        }
-    }
-
-    func sweep(_ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool, _ end: @escaping @Sendable () -> Void) {
-        // After what was stored before, and without holding up hits while all heads are read.
-        queue.async {
-            self.bodies.async {
-                self.folder.forEachName { name in
-                    guard CacheFileName.kind(of: name) == .head, let file = self.folder.openFile(name),
-                        let bytes = self.folder.contents(of: file, upTo: HeadFile.sizeLimit),
-                        let head = HeadFile(bytes, process: self.process), let key = CacheKey(text: head.key)
-                    else { return }
-                    let gone = Set(head.variants.filter { isGone(key, $0.head) }.map(\.version))
-                    if gone.isEmpty { return }
-                    self.queue.async { self.removeVariants(of: key) { gone.contains($0.version) } }
-                }
-                self.queue.async(execute: end)
-            }
-        }
-    }
-
-    func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) {
-        // A response that is removed while it is found has no damage.
-        if (stored.body as? DiskBody)?.hasVanished != true { state.withLock { $0.damagedCount += 1 } }
-        queue.async { self.removeVariants(of: key) { $0.version == stored.version } }
-    }
-
-    func removeAll(_ body: @escaping @Sendable () -> Void) {
-        folder.changeMark(of: nil)
-        queue.async {
-            self.front.removeAll()
-            let isWhole = self.folder.forEachName { name in
-                switch CacheFileName.kind(of: name) {
-                case .head: self.removeHead(name)
-                case .body, .temporary: self.folder.removeFile(name)
-                case nil: break
-                }
-            }
-            self.state.withLock { $0.known = isWhole ? nil : [] }
-            self.space.clear()
-            body()
-        }
-    }
 }
 
 extension StoredHead {

@@ -166,7 +166,7 @@ final class StoredHead: Sendable {
     /// the same request, or could only be chosen where this one can.
     ///
     /// Otherwise it would come back, as fresh as it may be, when this one is gone.
-    func supersedes(_ other: StoredHead, _ ticket: ExchangeTicket) -> Bool {
+    func supersedes(_ other: StoredHead, _ ticket: FetchTicket) -> Bool {
         if variant == other.variant || ticket.replaces(other, isPublic: isPublic) { return true }
         return other.variant.isOwned ? isPublic : variant.names.isEmpty
     }

@@ -46,7 +46,7 @@ final class MemoryStore: ResponseStore {
         body(found.map(\.response))
     }
 
-    func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket) {
+    func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: FetchTicket) {
         // What has grown piece by piece may take a quarter more than it needs.
         let entry = MemoryEntry(key, head, body.count > Self.copyLimit ? body : body.withUnsafeBytes { Data($0) })
         guard entry.size <= bodyLimit else { return remove(key) { head.supersedes($0, ticket) } }
@@ -72,12 +72,12 @@ final class MemoryStore: ResponseStore {
         withExtendedLifetime(gone) {}
     }
 
-    func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: ExchangeTicket) -> (any BodyWriter)? {
+    func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: FetchTicket) -> (any BodyWriter)? {
         guard head.extent.count <= bodyLimit else { return nil }
         return MemoryWriter(limit: bodyLimit) { head, bytes in self.put(key, head, bytes, ticket) }
     }
 
-    func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket) {
+    func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: FetchTicket) {
         let now = now()
         let gone = state.withLock { state -> MemoryEntry? in
             guard !ticket.isVoid, let old = state.first(key, where: { $0.version == stored.version }),

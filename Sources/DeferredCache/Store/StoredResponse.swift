@@ -65,13 +65,13 @@ protocol ResponseStore: Sendable {
     func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void)
 
     /// Stores a response in place of those that it supersedes, unless `ticket` is void by then.
-    func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: ExchangeTicket)
+    func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: FetchTicket)
 
     /// Returns a writer for a response whose body arrives in pieces; `nil` if there is no place for it.
-    func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: ExchangeTicket) -> (any BodyWriter)?
+    func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: FetchTicket) -> (any BodyWriter)?
 
     /// Replaces the head of a stored response, if it is still the same one.
-    func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: ExchangeTicket)
+    func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: FetchTicket)
 
     /// Returns a number that is another one when ``invalidate(_:)`` was called for the key since, in any process.
     func mark(of key: CacheKey) -> UInt64

@@ -16,11 +16,7 @@ enum MD5 {
     /// Returns the 16 bytes of the hash.
     static func hash(_ message: some Collection<UInt8>) -> [UInt8] {
         var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476]
-        var bytes = Array(message)
-        let bitCount = UInt64(bytes.count) &* 8
-        bytes.append(0x80)
-        while bytes.count % 64 != 56 { bytes.append(0) }
-        for shift in stride(from: 0, through: 56, by: 8) { bytes.append(UInt8(truncatingIfNeeded: bitCount >> shift)) }
+        let bytes = SHA256.padded(message, count: [0, 8, 16, 24, 32, 40, 48, 56])
         for start in stride(from: 0, to: bytes.count, by: 64) { mix(bytes[start..<(start + 64)], into: &state) }
         return state.flatMap { word in [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) } }
     }

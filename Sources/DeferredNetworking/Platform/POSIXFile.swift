@@ -130,24 +130,30 @@ package enum POSIXFile {
     ///
     /// - Parameter offset: the offset in the file, or nil to continue at the current position.
     static func writeAll(_ bytes: Data, at offset: Int64? = nil, to descriptor: Int32) -> POSIXErrorCode? {
-        bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress
-                let count =
-                    if let offset {
-                        pwrite(descriptor, start, rest.count, off_t(offset + Int64(rest.startIndex)))
-                    } else {
-                        write(descriptor, start, rest.count)
-                    }
-                if count >= 0 {
-                    rest = rest.dropFirst(count)
-                } else if errno != EINTR {
-                    return lastError
+        bytes.withUnsafeBytes { writeAll($0, at: offset, to: descriptor) }
+    }
+
+    package static func writeAll(
+        _ bytes: UnsafeRawBufferPointer,
+        at offset: Int64? = nil,
+        to descriptor: Int32
+    ) -> POSIXErrorCode? {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress
+            let count =
+                if let offset {
+                    pwrite(descriptor, start, rest.count, off_t(offset + Int64(rest.startIndex)))
+                } else {
+                    write(descriptor, start, rest.count)
                 }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                return lastError
             }
-            return nil
         }
+        return nil
     }
 
     static var lastError: POSIXErrorCode { POSIXErrorCode(rawValue: errno) ?? .EIO }
@@ -182,9 +188,18 @@ extension POSIXFile {
         if failure == nil, fsync(descriptor) != 0 { failure = lastError }
         _ = close(descriptor)
         if failure == nil, rename(new, path) != 0 { failure = lastError }
-        guard let failure else { return }
+        guard let failure else { return synchronize(folderOf: path) }
         _ = unlink(new)
         throw FileFailure.writing(path, failure)
+    }
+
+    /// Writes the names in a folder to the disk, so that a file that was replaced doesn't come back after a loss of power. Where
+    /// the file system can't, it does so in its own time.
+    private static func synchronize(folderOf path: String) {
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        guard let descriptor = openFile(folder, O_RDONLY | O_CLOEXEC) else { return }
+        _ = fsync(descriptor)
+        _ = close(descriptor)
     }
 
     /// Opens a file to be locked, and makes it if there is none.

@@ -19,11 +19,7 @@ package enum SHA256 {
         var state: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
         ]
-        var bytes = Array(message)
-        let bitCount = UInt64(bytes.count) * 8
-        bytes.append(0x80)
-        while bytes.count % 64 != 56 { bytes.append(0) }
-        for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: bitCount >> shift)) }
+        let bytes = padded(message, count: [56, 48, 40, 32, 24, 16, 8, 0])
         var words = [UInt32](repeating: 0, count: 64)
         for start in stride(from: 0, to: bytes.count, by: 64) {
             for index in 0..<16 {
@@ -32,6 +28,17 @@ package enum SHA256 {
             mix(&words, into: &state)
         }
         return state.flatMap { word in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) } }
+    }
+
+    /// Returns a message with the bits and the count of its own that make it whole blocks, as MD5 wants them, too.
+    ///
+    /// - Parameter shifts: The order of the bytes in the count, as the shifts that bring them to the lowest place.
+    static func padded(_ message: some Collection<UInt8>, count shifts: [UInt64]) -> [UInt8] {
+        var bytes = Array(message)
+        let bitCount = UInt64(bytes.count) &* 8
+        bytes.append(0x80)
+        while bytes.count % 64 != 56 { bytes.append(0) }
+        return bytes + shifts.map { UInt8(truncatingIfNeeded: bitCount >> $0) }
     }
 
     private static func mix(_ words: inout [UInt32], into state: inout [UInt32]) {

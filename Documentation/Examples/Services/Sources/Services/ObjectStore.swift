@@ -15,7 +15,7 @@ package struct Signature: HTTPLink {
         guard task.request.isForEnvironment else { return task.pass(to: next) }
         var request = task.request
         let body = request.body.pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } }
-        let (date, hash) = (Self.text(now()), SHA256.text(body))
+        let (date, hash) = (Self.text(now()), Hash.text(body))
         request.headers["X-Amz-Date"] = date
         request.headers["X-Amz-Content-Sha256"] = hash
         let names = ["host", "x-amz-content-sha256", "x-amz-date"]
@@ -48,10 +48,10 @@ package struct Signature: HTTPLink {
             request.method.rawValue, Self.encoded(request.path, keeping: "/"),
             query.map { "\($0)=\($1)" }.joined(separator: "&"), fields, names.joined(separator: ";"), hash,
         ].joined(separator: "\n")
-        let text = ["AWS4-HMAC-SHA256", date, scope(date), SHA256.text(Data(canonical.utf8))].joined(separator: "\n")
+        let text = ["AWS4-HMAC-SHA256", date, scope(date), Hash.text(Data(canonical.utf8))].joined(separator: "\n")
         let keys = [String(date.prefix(8)), region, "s3", "aws4_request"]
-        let key = keys.reduce(Array("AWS4\(secret)".utf8)) { SHA256.code(of: $1, with: $0) }
-        return SHA256.digits(SHA256.code(of: text, with: key))
+        let key = keys.reduce(Array("AWS4\(secret)".utf8)) { Hash.code(of: $1, with: $0) }
+        return Hash.digits(Hash.code(of: text, with: key))
     }
 
     static func encoded(_ text: String, keeping more: String = "") -> String {

@@ -67,7 +67,7 @@ private final class Store: Sendable {
             return signer.signature(of: sent, ["host"], "UNSIGNED-PAYLOAD", date) == signature
         }
         let names = ["host", "x-amz-content-sha256", "x-amz-date"]
-        let hash = SHA256.text(request.body)
+        let hash = Hash.text(request.body)
         let signature = signer.signature(of: sent, names, hash, request.headers["X-Amz-Date"] ?? "")
         return headers["X-Amz-Content-Sha256"] == hash
             && request.headers["Authorization"]?.hasSuffix("Signature=\(signature)") == true

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The right to store the response to a request, which is void once the resource has been changed or removed: a response
 /// that was sent before that is outdated when it arrives after it.
-final class ExchangeTicket: Sendable {
+final class FetchTicket: Sendable {
     /// The fields of the request.
     private let request: HTTPHeaders
     private let salt: [UInt8]
@@ -36,15 +36,15 @@ final class ExchangeTicket: Sendable {
 }
 
 /// The tickets of the exchanges under way.
-final class ExchangeTickets: Sendable {
-    private let tickets = Lock<[CacheKey: [ObjectIdentifier: ExchangeTicket]]>([:])
+final class FetchTickets: Sendable {
+    private let tickets = Lock<[CacheKey: [ObjectIdentifier: FetchTicket]]>([:])
 
-    func begin(_ key: CacheKey, _ ticket: ExchangeTicket) -> ExchangeTicket {
+    func begin(_ key: CacheKey, _ ticket: FetchTicket) -> FetchTicket {
         tickets.withLock { $0[key, default: [:]][ObjectIdentifier(ticket)] = ticket }
         return ticket
     }
 
-    func end(_ key: CacheKey, _ ticket: ExchangeTicket) {
+    func end(_ key: CacheKey, _ ticket: FetchTicket) {
         tickets.withLock { tickets in
             tickets[key]?[ObjectIdentifier(ticket)] = nil
             if tickets[key]?.isEmpty == true { tickets[key] = nil }

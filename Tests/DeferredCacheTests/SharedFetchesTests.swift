@@ -9,7 +9,7 @@ import Testing
 
 /// Requests that meet: equal ones, changes of the resource, background validations and resets.
 @Suite(.ownThread, .timeLimit(.minutes(1)))
-struct CacheFlightsTests {
+struct SharedFetchesTests {
     private let clock = CacheTestClock()
     private let fresh: HTTPHeaders = ["Cache-Control": "max-age=10"]
 

@@ -3,21 +3,21 @@ internal import DeferredHTTP
 internal import DeferredTask
 
 /// A request to the server that equal requests wait for.
-final class CacheFlight: Sendable {
+final class SharedFetch: Sendable {
     /// The time at which the request was sent.
     let start: CacheInstant
     /// Stands for the execution that a caller has loaded, of which the request is a part. Kept, so that no other object
     /// gets its identity while the body of the response is on its way.
     fileprivate let whole: ProgressReporter
-    fileprivate let key: FlightKey
+    fileprivate let key: FetchKey
 
-    fileprivate init(_ start: CacheInstant, _ key: FlightKey, _ whole: ProgressReporter) {
+    fileprivate init(_ start: CacheInstant, _ key: FetchKey, _ whole: ProgressReporter) {
         (self.start, self.key, self.whole) = (start, key, whole)
     }
 }
 
 /// Requests that can wait for the same response: what a loader below the cache sees of them is equal.
-struct FlightKey: Hashable, Sendable {
+struct FetchKey: Hashable, Sendable {
     let key: CacheKey
     let headers: HTTPHeaders
     /// Whoever waits doesn't wait longer, or fail sooner, than its own request would.
@@ -37,8 +37,8 @@ extension HTTPRequest {
 }
 
 /// The requests in flight, and those that wait for them.
-final class CacheFlights: Sendable {
-    /// The end of a flight, as those see it that waited for it.
+final class SharedFetches: Sendable {
+    /// The end of a shared fetch, as those see it that waited for it.
     enum End: Sendable {
         /// There may be a stored response now. Whoever can't use it goes on alone.
         case arrived
@@ -50,19 +50,19 @@ final class CacheFlights: Sendable {
         case sharing(SharedBody)
     }
 
-    typealias Waiter = @Sendable (CacheFlight, End) -> Void
+    typealias Waiter = @Sendable (SharedFetch, End) -> Void
 
-    fileprivate struct Flight: Sendable {
-        let flight: CacheFlight
+    fileprivate struct Entry: Sendable {
+        let shared: SharedFetch
         var waiters: [Int: Waiter] = [:]
         /// The body that is on its way.
         var body: SharedBody?
     }
 
     fileprivate struct State: Sendable {
-        /// The flights that equal requests can join.
-        var joinable: [FlightKey: ObjectIdentifier] = [:]
-        var flights: [ObjectIdentifier: Flight] = [:]
+        /// The sharedFetches that equal requests can join.
+        var joinable: [FetchKey: ObjectIdentifier] = [:]
+        var sharedFetches: [ObjectIdentifier: Entry] = [:]
         var lastNumber = 0
         var closedCount = 0
     }
@@ -71,22 +71,22 @@ final class CacheFlights: Sendable {
 
     /// A place among those that wait.
     struct Place: Sendable {
-        fileprivate let flight: ObjectIdentifier
+        fileprivate let shared: ObjectIdentifier
         fileprivate let number: Int
     }
 
     enum Joined: Sendable {
         /// The request has to be sent; ``end(_:_:)`` has to be called once.
-        case leads(CacheFlight)
+        case leads(SharedFetch)
         case waits(Place)
-        case shares(CacheFlight, SharedBody)
+        case shares(SharedFetch, SharedBody)
         /// The request in flight is this one, which has met a second cache with the same responses in its chain.
         case meetsItself
-        /// A flight has ended since the caller looked for a stored response: there may be one now.
+        /// A shared fetch has ended since the caller looked for a stored response: there may be one now.
         case isLate
     }
 
-    /// The number of flights that no other request can join any more.
+    /// The number of sharedFetches that no other request can join any more.
     var closedCount: Int { state.withLock { $0.closedCount } }
 
     /// Makes `waiter` wait for an equal request, or the caller send the request.
@@ -95,62 +95,62 @@ final class CacheFlights: Sendable {
     ///   - whole: The reporter of the execution that a caller has loaded, which stands for it.
     ///   - stage: Of the caller, which has looked for a stored response.
     func join(
-        _ key: FlightKey,
+        _ key: FetchKey,
         _ start: CacheInstant,
         of whole: ProgressReporter,
         _ stage: CacheQuery.Stage,
         _ waiter: @escaping Waiter
     ) -> Joined {
         state.withLock { state in
-            if let identifier = state.joinable[key], let index = state.flights.index(forKey: identifier) {
+            if let identifier = state.joinable[key], let index = state.sharedFetches.index(forKey: identifier) {
                 // A copy would have its waiters copied, too, when there is one more.
-                let (flight, body) = (state.flights.values[index].flight, state.flights.values[index].body)
-                if flight.whole === whole { return .meetsItself }
-                if let body { return .shares(flight, body) }
+                let (shared, body) = (state.sharedFetches.values[index].shared, state.sharedFetches.values[index].body)
+                if shared.whole === whole { return .meetsItself }
+                if let body { return .shares(shared, body) }
                 state.lastNumber += 1
-                state.flights.values[index].waiters[state.lastNumber] = waiter
-                return .waits(Place(flight: identifier, number: state.lastNumber))
+                state.sharedFetches.values[index].waiters[state.lastNumber] = waiter
+                return .waits(Place(shared: identifier, number: state.lastNumber))
             }
             if case .new(let closedCount) = stage, closedCount < state.closedCount { return .isLate }
             return .leads(state.begin(key, start, whole))
         }
     }
 
-    /// Begins a flight, unless an equal one is under way.
-    func lead(_ key: FlightKey, _ start: CacheInstant, of whole: ProgressReporter) -> CacheFlight? {
+    /// Begins a fetch that others may share, unless an equal one is under way.
+    func lead(_ key: FetchKey, _ start: CacheInstant, of whole: ProgressReporter) -> SharedFetch? {
         state.withLock { $0.joinable[key] == nil ? $0.begin(key, start, whole) : nil }
     }
 
     /// Removes a waiter that was cancelled.
     func leave(_ place: Place) {
-        let gone = state.withLock { $0.flights[place.flight]?.waiters.removeValue(forKey: place.number) }
+        let gone = state.withLock { $0.sharedFetches[place.shared]?.waiters.removeValue(forKey: place.number) }
         withExtendedLifetime(gone) {}
     }
 
     /// Lets those have the body that wait, and those that come while it is on its way.
-    func share(_ flight: CacheFlight, _ body: SharedBody) {
+    func share(_ shared: SharedFetch, _ body: SharedBody) {
         let waiters = state.withLock { state in
-            state.flights[ObjectIdentifier(flight)]?.body = body
-            return state.flights[ObjectIdentifier(flight)]?.takeWaiters() ?? [:]
+            state.sharedFetches[ObjectIdentifier(shared)]?.body = body
+            return state.sharedFetches[ObjectIdentifier(shared)]?.takeWaiters() ?? [:]
         }
-        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter(flight, .sharing(body)) }
+        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter(shared, .sharing(body)) }
     }
 
     /// Keeps requests that come later from waiting for this one, whose response is about to be delivered: whoever has seen
     /// it may ask again, and wants a newer one.
-    func close(_ flight: CacheFlight) {
-        state.withLock { $0.close(flight.key, ObjectIdentifier(flight)) }
+    func close(_ shared: SharedFetch) {
+        state.withLock { $0.close(shared.key, ObjectIdentifier(shared)) }
     }
 
     /// Lets those go on that waited, in the order in which they came.
-    func end(_ flight: CacheFlight, _ end: End) {
+    func end(_ shared: SharedFetch, _ end: End) {
         // A body is released outside of the lock.
         let gone = state.withLock { state in
-            state.close(flight.key, ObjectIdentifier(flight))
-            return state.flights.removeValue(forKey: ObjectIdentifier(flight))
+            state.close(shared.key, ObjectIdentifier(shared))
+            return state.sharedFetches.removeValue(forKey: ObjectIdentifier(shared))
         }
         let waiters = gone?.waiters ?? [:]
-        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter(flight, end) }
+        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter(shared, end) }
     }
 
     /// Keeps requests that come later from waiting for those that were sent before a change.
@@ -161,27 +161,27 @@ final class CacheFlights: Sendable {
     }
 }
 
-extension CacheFlights.Flight {
-    fileprivate mutating func takeWaiters() -> [Int: CacheFlights.Waiter] {
+extension SharedFetches.Entry {
+    fileprivate mutating func takeWaiters() -> [Int: SharedFetches.Waiter] {
         defer { waiters = [:] }
         return waiters
     }
 }
 
-extension CacheFlights.State {
+extension SharedFetches.State {
     fileprivate mutating func begin(
-        _ key: FlightKey,
+        _ key: FetchKey,
         _ start: CacheInstant,
         _ whole: ProgressReporter
-    ) -> CacheFlight {
-        let flight = CacheFlight(start, key, whole)
-        joinable[key] = ObjectIdentifier(flight)
-        flights[ObjectIdentifier(flight)] = .init(flight: flight)
-        return flight
+    ) -> SharedFetch {
+        let shared = SharedFetch(start, key, whole)
+        joinable[key] = ObjectIdentifier(shared)
+        sharedFetches[ObjectIdentifier(shared)] = .init(shared: shared)
+        return shared
     }
 
-    fileprivate mutating func close(_ key: FlightKey, _ flight: ObjectIdentifier) {
-        guard joinable[key] == flight else { return }
+    fileprivate mutating func close(_ key: FetchKey, _ shared: ObjectIdentifier) {
+        guard joinable[key] == shared else { return }
         joinable[key] = nil
         closedCount += 1
     }

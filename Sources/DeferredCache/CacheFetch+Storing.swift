@@ -1,0 +1,193 @@
+internal import DeferredHTTP
+internal import DeferredNetworking
+internal import Dispatch
+internal import Foundation
+
+// MARK: Storing
+
+extension CacheFetch {
+    /// Stores and delivers a response.
+    func keep(_ response: HTTPResponse, _ head: StoredHead) {
+        if let stream = response.stream { return keep(response, stream, head) }
+        if let file = response.file { return keep(response, file, head) }
+        if let ticket, let head = head.completed(by: Int64(response.body.count)) {
+            core.store.put(query.key, head, response.body, ticket)
+        }
+        finish(response)
+    }
+
+    /// Delivers a body that is stored while it is read.
+    private func keep(_ response: HTTPResponse, _ stream: HTTPBodyStream, _ head: StoredHead) {
+        // A cancellation that came with the head may have ended the body, which is for nobody else then.
+        if query.task.isCancelled {
+            close()
+            query.task.complete(with: .success(response))
+            return core.end(self, .cancelled)
+        }
+        guard let ticket, let writer = core.store.writer(query.key, head, ticket) else {
+            removeSuperseded(by: head)
+            return finish(response)
+        }
+        let own = share(stream, head, writer, ticket)
+        query.task.complete(with: .success(response.with(body: .stream(own))))
+    }
+
+    /// Stores a body while it is read, and returns it for this request.
+    ///
+    /// - Parameter start: The number of bytes that the writer has already.
+    private func share(
+        _ stream: HTTPBodyStream,
+        _ head: StoredHead,
+        _ writer: any BodyWriter,
+        _ ticket: FetchTicket,
+        from start: Int64 = 0
+    ) -> HTTPBodyStream {
+        // Without the task, whose result has the stream: its release ends the transfer.
+        let body = SharedBody(stream, head, writer, from: start, clock: core.clock) {
+            [store = core.store, key = query.key] in
+            // What the server has replaced must not be taken for the newest because there is no place for that.
+            if !ticket.isVoid { store.remove(key) { head.supersedes($0, ticket) } }
+        } onEnd: { [core, key = query.key, shared] in
+            core.end(key, ticket, shared, .arrived)
+        }
+        guard let own = body.join() else { preconditionFailure("a body without a first reader") }
+        if let shared {
+            if SharedBody.canShare(head, upTo: core.store.bodyLimit) {
+                core.sharedFetches.share(shared, body)
+            } else {
+                core.sharedFetches.end(shared, .arrived)
+            }
+        }
+        return own
+    }
+
+    /// Stores a copy of a file, before anybody else can change it.
+    private func keep(_ response: HTTPResponse, _ file: URL, _ head: StoredHead) {
+        let size = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int64
+        guard let size, size <= core.store.bodyLimit, let full = head.completed(by: size), let ticket,
+            let writer = core.store.writer(query.key, full, ticket)
+        else {
+            removeSuperseded(by: head)
+            return finish(response)
+        }
+        let copy = self
+        DispatchQueue.global(qos: .userInitiated).async {
+            if Self.copy(file, to: writer) == size {
+                writer.commit(full)
+            } else {
+                writer.discard()
+                copy.removeSuperseded(by: head)
+            }
+            copy.finish(response)
+        }
+    }
+
+    /// Removes what a response that can't be stored replaces: that is not the newest any more.
+    private func removeSuperseded(by head: StoredHead) {
+        guard let ticket, !ticket.isVoid else { return }
+        core.store.remove(query.key) { head.supersedes($0, ticket) }
+    }
+
+    /// Returns the number of bytes that were copied, or -1 if not all of them could be.
+    private static func copy(_ file: URL, to writer: any BodyWriter) -> Int64 {
+        guard let handle = POSIXFile.handle(file.path, O_RDONLY) else { return -1 }
+        defer { try? handle.close() }
+        var count: Int64 = 0
+        do {
+            while let bytes = try handle.read(upToCount: 1 << 20), !bytes.isEmpty {
+                guard writer.append(bytes) else { return -1 }
+                count += Int64(bytes.count)
+            }
+        } catch {
+            return -1
+        }
+        return count
+    }
+
+    /// Answers with a stored part and the rest that has been asked for.
+    func append(_ response: HTTPResponse, _ head: StoredHead) {
+        if let stream = response.stream { return append(stream, head) }
+        guard let stored, let ticket,
+            stored.head.extent.count + Int64(response.body.count) == head.extent.count
+        else { return repeatPlainly() }
+        let copy = self
+        stored.body.read(0..<stored.head.extent.count) { beginning in
+            guard let beginning else {
+                copy.core.store.removeDamaged(copy.query.key, stored)
+                return copy.repeatPlainly()
+            }
+            let bytes = beginning + response.body
+            copy.core.store.put(copy.query.key, head, bytes, ticket)
+            copy.answer(StoredResponse(head: head, body: BodyBytes(bytes), version: 0))
+        }
+    }
+
+    private func append(_ stream: HTTPBodyStream, _ head: StoredHead) {
+        guard let stored, let ticket, let writer = core.store.writer(query.key, head, ticket) else {
+            stream.cancel()
+            return repeatPlainly()
+        }
+        let copy = self
+        // Whoever comes from now on has not waited for the head.
+        close()
+        query.beginWaiting { stream.cancel() }
+        Self.copy(stored, from: 0, to: writer) { isCopied in
+            copy.query.endWaiting()
+            let isCancelled = copy.query.task.failIfCancelled()
+            guard isCopied, !isCancelled else {
+                writer.discard()
+                stream.cancel()
+                return isCancelled ? copy.core.end(copy, .cancelled) : copy.repeatPlainly()
+            }
+            copy.core.count { $0.validated += 1 }
+            let age = head.age(at: copy.core.now()) / 1_000
+            let own = copy.share(stream, head, writer, ticket, from: stored.head.extent.count)
+            let source = HTTPResponse.Source.validated(age: .seconds(age))
+            let response = Delivery.response(head, own, age: age, source, copy.query.task.request)
+            copy.query.task.complete(with: .success(response))
+        }
+    }
+
+    /// Copies the bytes of a stored response, piece by piece, and calls `end` with whether that was possible.
+    private static func copy(
+        _ stored: StoredResponse,
+        from start: Int64,
+        to writer: any BodyWriter,
+        _ end: @escaping @Sendable (Bool) -> Void
+    ) {
+        let piece = start..<min(start + 1 << 20, stored.head.extent.count)
+        if piece.isEmpty { return end(true) }
+        stored.body.read(piece) { bytes in
+            guard let bytes, writer.append(bytes) else { return end(false) }
+            copy(stored, from: piece.upperBound, to: writer, end)
+        }
+    }
+}
+
+extension StoredHead {
+    /// Returns the head with the number of bytes that have arrived; `nil` if they are not those that it announces.
+    func completed(by count: Int64) -> StoredHead? {
+        if extent.count >= 0 { return extent.count == count ? self : nil }
+        // The length of a body that had a coding is that of the encoded one.
+        if headers["Content-Encoding"] == nil, let length = headers["Content-Length"],
+            length != String(count)
+        {
+            return nil
+        }
+        return with(extent: .init(count: count, total: count))
+    }
+
+    /// The number of bytes of the body as it is delivered; `nil` if it is known only at the end.
+    var announcedLength: Int64? {
+        headers["Content-Encoding"] == nil ? headers["Content-Length"].flatMap { HTTPNumber.parse($0) } : nil
+    }
+
+    /// Returns the head of the first bytes of this response; `nil` if the rest of it couldn't be asked for: RFC 9111,
+    /// section 3.3.
+    func beginning(_ count: Int64) -> StoredHead? {
+        guard status == .ok, rangeValidator != nil, headers["Accept-Ranges"] != "none",
+            let announcedLength, count > 0, count < announcedLength
+        else { return nil }
+        return with(headers, status: 206).with(extent: .init(first: 0, count: count, total: announcedLength))
+    }
+}

@@ -1,0 +1,89 @@
+internal import DeferredCore
+internal import Dispatch
+internal import Foundation
+
+// MARK: Removing
+
+extension DiskStore {
+    func unlinkBodies(_ gone: [HeadFile.Stored]) {
+        for stored in gone where stored.head.extent.count > 0 {
+            space.remove(space.size(stored.head.extent.count)) {
+                folder.unlinkFile(CacheFileName.body(stored.version))
+            }
+        }
+    }
+
+    func invalidate(_ key: CacheKey) {
+        // At once: a request that is sent next is not outdated.
+        folder.changeMark(of: key.text)
+        queue.async { self.removeVariants(of: key) { _ in true } }
+    }
+
+    func remove(_ key: CacheKey, where isGone: @escaping @Sendable (StoredHead) -> Bool) {
+        queue.async { self.removeVariants(of: key) { isGone($0.head) } }
+    }
+
+    func removeVariants(of key: CacheKey, where isGone: (HeadFile.Stored) -> Bool) {
+        front.remove(key)
+        guard var file = read(key).0 else { return }
+        let gone = file.variants.filter(isGone)
+        file.variants.removeAll(where: isGone)
+        // A response that can't be removed alone is removed with the others.
+        if gone.isEmpty { return }
+        if file.variants.isEmpty || write(file.bytes(process: process), key, replacing: file) == nil {
+            removeHead(CacheFileName.head(of: key), file.size)
+            unlinkBodies(file.variants)
+        }
+        unlinkBodies(gone)
+    }
+
+    /// Removes a head, which is not read again even if it stays.
+    func removeHead(_ name: String, _ size: Int64 = 0) {
+        space.remove(space.size(size)) {
+            if folder.unlinkFile(name) { return true }
+            if errno != ENOENT { state.withLock { _ = $0.unremovable.insert(name) } }
+            return false
+        }
+    }
+
+    func sweep(_ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool, _ end: @escaping @Sendable () -> Void) {
+        // After what was stored before, and without holding up hits while all heads are read.
+        queue.async {
+            self.bodies.async {
+                self.folder.forEachName { name in
+                    guard CacheFileName.kind(of: name) == .head, let file = self.folder.openFile(name),
+                        let bytes = self.folder.contents(of: file, upTo: HeadFile.sizeLimit),
+                        let head = HeadFile(bytes, process: self.process), let key = CacheKey(text: head.key)
+                    else { return }
+                    let gone = Set(head.variants.filter { isGone(key, $0.head) }.map(\.version))
+                    if gone.isEmpty { return }
+                    self.queue.async { self.removeVariants(of: key) { gone.contains($0.version) } }
+                }
+                self.queue.async(execute: end)
+            }
+        }
+    }
+
+    func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) {
+        // A response that is removed while it is found has no damage.
+        if (stored.body as? DiskBody)?.hasVanished != true { state.withLock { $0.damagedCount += 1 } }
+        queue.async { self.removeVariants(of: key) { $0.version == stored.version } }
+    }
+
+    func removeAll(_ body: @escaping @Sendable () -> Void) {
+        folder.changeMark(of: nil)
+        queue.async {
+            self.front.removeAll()
+            let isWhole = self.folder.forEachName { name in
+                switch CacheFileName.kind(of: name) {
+                case .head: self.removeHead(name)
+                case .body, .temporary: self.folder.removeFile(name)
+                case nil: break
+                }
+            }
+            self.state.withLock { $0.known = isWhole ? nil : [] }
+            self.space.clear()
+            body()
+        }
+    }
+}

@@ -61,7 +61,8 @@ def problems_of(page, path, pages, anchors):
 def in_documents():
     """Relative links of the documents outside of the site."""
     folders = ROOT / ".github", ROOT / "Documentation"
-    for document in [ROOT / "README.md", *sorted(file for folder in folders for file in folder.rglob("*.md"))]:
+    documents = (file for folder in folders for file in folder.rglob("*.md") if ".build" not in file.parts)
+    for document in [ROOT / "README.md", *sorted(documents)]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text()):
             # Images of the catalog have names only.
             if re.search("[./]", target) and not (document.parent / target).exists():

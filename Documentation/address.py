@@ -7,9 +7,10 @@
     Documentation/address.py --test     # tests this script on a copy of the documents, with an address and without one
 
 The first line of that file is the URL of the repository on GitHub, the second one the version to depend on. While it is empty,
-the package has no address: documents depend on it by path, as a folder beside one's own, and README has no badges.
+the package has no address: documents depend on it by path, as the folder Deferred beside one's own, which is the name that
+`git clone` gives it, and README has no badges.
 
-Written are the dependency, and README's badges, below its headline. Links into the repository become relative in the documents,
+Written are the dependency, and in README the badges below the headline and the command that clones the repository. Links into the repository become relative in the documents,
 and so need no address; `Documentation/build` makes them absolute in the site.
 """
 
@@ -21,11 +22,12 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTE = "  // a clone of this repository, beside your package"
+NOTE = "  // a clone of this repository in the folder Deferred, beside your package"
 DEPENDENCY = re.compile(
     rf'(`?)\.package\((?:url: "[^"]*/Deferred(?:\.git)?", from: "[^"]*"|path: "\.\./Deferred")\)(?:{re.escape(NOTE)})?'
 )
 BADGES = re.compile(r"(?<=\A# Deferred\n\n)(?:\[!\[.*\n)+\n")
+CLONE = re.compile(r"^git clone https://github\.com/[\w.-]+/Deferred && cd Deferred\n", re.M)
 LINK = re.compile(r"https://github\.com/(?!bignerdranch/)[\w.-]+/Deferred/(?:blob|tree)/main/")
 # Of this repository; the archived library has the same name.
 ADDRESS = re.compile(r"github\.com(?:/|%2F)(?!bignerdranch\b)[\w.-]+(?:/|%2F)Deferred\b|\bOWNER\b")
@@ -66,8 +68,9 @@ def written(path, text, owner, version):
     text = DEPENDENCY.sub(lambda match: match[1] + dependency + ("" if match[1] or owner else NOTE), text)
     text = LINK.sub("../" * path.count("/"), text)
     if path == "README.md":
-        text = BADGES.sub("", text)
+        text = CLONE.sub("", BADGES.sub("", text))
         if owner:
+            text = text.replace("```sh\n", f"```sh\ngit clone https://github.com/{owner}/Deferred && cd Deferred\n", 1)
             text = text.replace("# Deferred\n\n", f"# Deferred\n\n{badges(owner)}\n", 1)
     return text
 
@@ -130,6 +133,7 @@ def test():
             number = text.count('.package(path: "../Deferred")')
             assert mine[path].count(dependency) == number, f"{path} lacks the dependency by URL"
         assert "README.md" in mine and dependency in mine["README.md"], "README has no dependency"
+        assert "\ngit clone https://github.com/first-owner/Deferred && cd Deferred\n" in mine["README.md"], "README clones nothing"
         assert mine["README.md"].count("[![") == 4 and "/first-owner/Deferred/actions/" in mine["README.md"], "README lacks badges"
         other = after("https://github.com/else/Deferred\n98.5.3\n")
         assert not any("first-owner" in text or "97.5.3" in text for text in other.values()), "an old address stays"

@@ -4,7 +4,7 @@
     Documentation/follow.py            # builds and runs what they say, and compares what it prints
     Documentation/follow.py --types    # only compiles it, as Swift 6 and as Swift 5; needs the modules of `swift build`
 
-In README, each `swift` block but the dependency is a program, with the imports of the first. In the article, blocks marked `sh` are run, in
+In README, each `swift` block but the two lines for `Package.swift` is a program, with the imports of the first. In the article, blocks marked `sh` are run, in
 order, by one shell, and those behind a comment go into files:
 
     <!-- file: path -->                          the block is all of the file
@@ -44,7 +44,8 @@ ANSWERS = {
 }
 # What the programs print on standard output, in order, by the last component of a path; of README, progress left out.
 README_PRINTS = [
-    {"favicon.ico", "robots.txt"},
+    {"swift"},
+    {"favicon.ico"},
     {"The answer is 42"},
     {"Hello, Ada"},
     {"Ada"},
@@ -63,7 +64,7 @@ let package = Package(
     targets: (1...COUNT).map { number in
         .executableTarget(
             name: "Block\\(number)",
-            dependencies: ["Deferred", .product(name: "DeferredTesting", package: "Deferred")]
+            dependencies: [PRODUCT, .product(name: "DeferredTesting", package: "Deferred")]
         )
     }
 )
@@ -110,7 +111,7 @@ def imports(text):
 
 
 def readme_programs():
-    blocks = [text for _, language, _, text in fenced(README) if language == "swift" and not text.startswith(".package")]
+    blocks = [text for _, language, _, text in fenced(README) if language == "swift" and not text.startswith(".p")]
     return [blocks[0], *(imports(blocks[0]) + text for text in blocks[1:])]
 
 
@@ -220,8 +221,11 @@ def lines_of(output):
 
 def follow_readme(port):
     folder, programs = EMPTY / "readme", readme_programs()
-    dependency = next(text for _, _, _, text in fenced(README) if ".package(" in text).strip()
-    manifest = MANIFEST.replace("DEPENDENCY", dependency + "\n").replace("COUNT", str(len(programs)))
+    dependency, product = (
+        next(text for _, _, _, text in fenced(README) if text.startswith(start)).strip() for start in (".package(", ".product(")
+    )
+    manifest = MANIFEST.replace("DEPENDENCY", dependency + "\n").replace("PRODUCT", product)
+    manifest = manifest.replace("COUNT", str(len(programs)))
     write(folder / "Package.swift", localized(manifest, port))
     for number, text in enumerate(programs, 1):
         write(folder / f"Sources/Block{number}/main.swift", localized(text, port))

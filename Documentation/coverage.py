@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fails if something is missing from the documentation.
 
-That is a public symbol without a doc comment, a page of the site that is in no topic group, or a test that an article
-names and that is not there.
+That is a public symbol without a doc comment, a page of the site that is in no topic group, a test that .github/CASES.md or an
+article names and that is not there, or a case of the article "What cancelling means" that CASES.md lacks.
 
     Documentation/coverage.py SYMBOL-GRAPHS SITE
 """
@@ -44,20 +44,42 @@ def uncurated(site):
 
 
 def missing_tests(root):
-    """Tests that an article links to, by name, and that are not in the file of the link."""
-    for article in sorted((root / "Documentation").rglob("*.md")):
+    """Tests that a document links to, by name, and that are not in the file of the link."""
+    for article in sorted([*(root / ".github").glob("*.md"), *(root / "Documentation").rglob("*.md")]):
         if ".build" in article.parts:
             continue
         for number, line in enumerate(article.read_text().split("\n"), start=1):
-            for name, path in re.findall(r"\[([^]]+)\]\((?:\.\./)+(Tests/[^)]+)\)", line):
+            for name, path in re.findall(r"\[([^]]+)\]\((?:\.\./)+(Tests/[^)]+\.swift)\)", line):
                 file = root / path
                 if not file.is_file() or f"func `{name}`(" not in file.read_text():
                     yield f"{article.relative_to(root)}:{number}: there is no such test in {path}: {name}"
 
 
+def cases(document):
+    """The first cells of a document's tables, each with the heading above it."""
+    heading, found = None, {}
+    for number, line in enumerate(document.read_text().split("\n"), start=1):
+        if match := re.match(r"#+ (.*)", line):
+            heading = match[1]
+        elif match := re.match(r"\| (?!---)(.+?) \| ", line):
+            cell = re.sub(r"``\w+/([^`]+)``", lambda link: f"`{link[1].replace('/', '.')}`", match[1])
+            found[heading, cell] = number
+    return found
+
+
+def untested_cases(root):
+    """Cases of the article about cancelling without a row in the list of cases and their tests."""
+    article = root / "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md"
+    tested = cases(root / ".github/CASES.md")
+    for (heading, cell), number in cases(article).items():
+        if (heading, cell) not in tested:
+            yield f"{article.relative_to(root)}:{number}: .github/CASES.md has no such case below {heading}: {cell}"
+
+
 def main():
+    root = Path(__file__).resolve().parent.parent
     graphs, site = map(Path, sys.argv[1:])
-    problems = [*undocumented(graphs), *uncurated(site), *missing_tests(Path(__file__).resolve().parent.parent)]
+    problems = [*undocumented(graphs), *uncurated(site), *missing_tests(root), *untested_cases(root)]
     for problem in problems:
         print(f"error: {problem}")
     count = sum(len(json.loads(file.read_text())["symbols"]) for file in graphs.rglob("*.symbols.json"))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails if a walk in .github/CONTRIBUTING.md, the files that a request goes through in their order, isn't true any more.
+"""Fails if a walk in .github/WALKS.md, the files that a request goes through in their order, isn't true any more.
 
     Documentation/walks.py
 
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-HEADING = re.compile(r"^### (.*), at most (\d+) files$")
+HEADING = re.compile(r"^## (.*), at most (\d+) files$")
 ROW = re.compile(r"^\| `([\w/+.-]+\.(?:swift|c))` \| (?:`(\w+)`|\(the end\)) \|")
 DECLARATION = r"\b(func|var|let|case|class|struct|enum|protocol|init|int)\b[^\n]*\b{}\b"
 
@@ -40,7 +40,7 @@ def check(name, limit, rows):
 def main():
     walks = {}
     current = None
-    for line in (ROOT / ".github/CONTRIBUTING.md").read_text().splitlines():
+    for line in (ROOT / ".github/WALKS.md").read_text().splitlines():
         if match := HEADING.match(line):
             current = walks.setdefault(match[1], (int(match[2]), []))
         elif line.startswith("#"):
@@ -49,7 +49,7 @@ def main():
             current[1].append((match[1], match[2]))
     faults = [fault for name, (limit, rows) in walks.items() for fault in check(name, limit, rows)]
     if not walks or any(not rows for _, rows in walks.values()):
-        faults.append("CONTRIBUTING.md has no walks, or an empty one")
+        faults.append("WALKS.md has no walks, or an empty one")
     print(*faults, sep="\n", file=sys.stderr)
     sys.exit(bool(faults))
 

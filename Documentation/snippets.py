@@ -25,6 +25,9 @@ In a comment, a line that begins with an attribute takes a backslash before it, 
 A page shows its imports once, at its first block, and its test file has these imports and no others, but for what the tests
 themselves need. So what a reader copies from it compiles. `public` is left out, which would ask for public imports.
 
+On the pages for those who come from elsewhere, `MigratingFrom….md`, all code in the column "here" or "now" of a table has to occur in
+code of the page that is compiled, mostly in a comment below the table; otherwise this script fails.
+
 `Documentation/follow.py` follows README, *Getting started* and the tutorial to the letter.
 """
 
@@ -223,6 +226,42 @@ def parse(document):
     return outside, tests, shown
 
 
+def condensed(code):
+    """Code without spaces but those between words."""
+    return re.sub(r"(?<!\w)\s+|\s+(?!\w)", "", code)
+
+
+def spelling(code):
+    """A pattern for code in a cell of a table: `…` stands for anything, and so do arguments that are left out."""
+    code = re.sub(r"\b_:", "…", condensed(code))
+    code = re.sub(r"(\w+:)(?=\)|\w+:)", r"\1…", code)
+    pattern = ".*?".join(map(re.escape, code.split("…")))
+    pattern = pattern.replace(r"\(.*?\)", r"(?:\(.*?\)|\{)")  # The argument may be a closure behind the call.
+    return re.compile((r"(?<!\w)" if re.match(r"\w", code) else "") + pattern + (r"(?!\w)" if re.search(r"\w$", code) else ""))
+
+
+def uncompiled(document):
+    """What the cells of a page for those who come from elsewhere spell, and no line of its compiled code has.
+
+    Of a row, that is the cell below "here" or "now".
+    """
+    outside, tests, _ = parse(document)
+    compiled = [condensed(line) for line in [*outside, *(line for test in tests for line in test.lines)]]
+    column = None
+    for number, line in enumerate(document.read_text().split("\n"), start=1):
+        if not line.startswith("|"):
+            column = None
+            continue
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if column is None:
+            column = next((index for index, cell in enumerate(cells) if cell in ("here", "now")), -1)
+        elif column >= 0:
+            for link, code in re.findall(r"``([^`]+)``|`([^`]+)`", cells[column]):
+                code = code or re.sub(r"-[^/]*$", "", link).rsplit("/", 1)[-1]
+                if not any(spelling(code).search(line) for line in compiled):
+                    yield f"{document.relative_to(ROOT)}:{number}: no code of this page that is compiled has {code}"
+
+
 def generate(document):
     outside, tests, shown = parse(document)
     if not outside and not tests:
@@ -240,6 +279,9 @@ def generate(document):
 
 
 def main():
+    pages = [document for document in DOCUMENTS if document.stem.startswith("MigratingFrom")]
+    if faults := [fault for page in pages for fault in uncompiled(page)]:
+        sys.exit("\n".join(f"error: {fault}" for fault in faults))
     documents = {document: renewed(document) for document in DOCUMENTS}
     changed = [document for document, text in documents.items() if document.read_text() != text]
     if sys.argv[1:] == ["--check"] and changed:

@@ -10,12 +10,12 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct CachingSnippets {
     @Test func `Overview`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 12)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 11)
         let server = try LoopbackServer { _ in .response(headers: ["Cache-Control": "max-age=60"], body: "Ada") }
         defer { server.stop() }
         let url = server.url("/users/1")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 17)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 16)
 
 
 
@@ -25,7 +25,7 @@ struct CachingSnippets {
         let first = try await chain.load(HTTPRequest(url: url)).get()   // first.source is .network
         let second = try await chain.load(HTTPRequest(url: url)).get()  // .cache(age:isStale:), and no request was sent
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 27)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 26)
         #expect(first.source == .network && second.text == "Ada" && server.requests.count == 1)
         guard case .cache(_, isStale: false) = second.source else { Issue.record("\(second.source)"); return }
 #sourceLocation()
@@ -80,14 +80,14 @@ struct CachingSnippets {
     }
 
     @Test func `On disk`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 162)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 166)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 166)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 170)
         let cache = Cache(.disk(at: folder, capacity: 256 << 20))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 169)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 173)
         let server = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
         let first = joined(cache, server)
         _ = try await first.load(HTTPRequest(host: "example.com")).get()
@@ -98,38 +98,38 @@ struct CachingSnippets {
     }
 
     @Test func `What the cache did`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 210)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 214)
         let cache = Cache(.memory())
         let statistics = cache.statistics
         print("\(statistics.hits) hits, \(statistics.validated) validated, \(statistics.misses) misses, \(statistics.bytes) bytes")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 215)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 219)
         #expect(statistics.hits == 0 && statistics.bytes == 0)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 222)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 226)
         await cache.remove { $0.partition == "alice" || $0.age > .seconds(86_400) }.value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 225)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 229)
         #expect(await cache.entries().value.isEmpty)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 231)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 235)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 235)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 239)
         let stored = Cache(.disk(at: folder), onHealthChange: { print($0) })
         if !stored.health.isStoring { print(stored.health.lastFailure?.reason ?? "") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 239)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 243)
         #expect(stored.health.isStoring)
 #sourceLocation()
     }
 
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 261)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 265)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 264)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 268)
         #expect(chain.successors.dropFirst().first is Cache)
 #sourceLocation()
     }

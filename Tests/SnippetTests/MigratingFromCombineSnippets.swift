@@ -48,7 +48,7 @@ struct MigratingFromCombineSnippets {
             latest.start(task, on: .main, deliver: { _ in })
             _ = (Deferred<T>(), try await task.value, task.progressUpdates)
             _ = URLSession.shared.beginDataTask(with: url)
-            let publisher = (values: AsyncStream<T> { $0.finish() }, name: "stands for one of Combine's")
+            let publisher = (values: AsyncThrowingStream<T, any Error> { $0.finish() }, name: "stands for one of Combine's")
             _ = Task { try await publisher.values.first { _ in true } }
         }
         #if canImport(Combine)

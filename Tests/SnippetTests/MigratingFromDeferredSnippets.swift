@@ -40,7 +40,7 @@ struct MigratingFromDeferredSnippets {
             let ignored: Task<Void> = tasks.allSucceeded().ignored()
             let result: Task<Value>.Result = value.map { .success($0) } ?? .failure(error)
             _ = (ignored, result, task.isCancelled)
-            func run(on executor: some Executor) { executor.submit { workItem.perform() } }
+            func run(on executor: some Executor) { executor.submit { print(1) } }
             queue.async(execute: workItem)
             let loop: RunLoop = .current
             _ = (RunLoopExecutor(loop), Task.success(1))

@@ -3,10 +3,11 @@
 
 import Deferred
 import DeferredTesting
+import Foundation
 import TestSupport
 import Testing
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 163)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 165)
 private struct User: Sendable { let name: String }
 private enum StoreError: Error { case unknown }
 private enum store {
@@ -24,10 +25,9 @@ struct MigratingFromEventLoopFutureSnippets {
         func rows<T: Sendable>(_ value: T, _ tasks: [Task<Int>], _ queue: DispatchQueue) async throws {
             let promise = Task<T>.Promise()
             let task = Task(promise)
-            let result: Task<T>.Result = .success(value)
+            do { let result: Task<T>.Result = .success(value); promise.fill(with: result) }
             promise.succeed(with: value)
             promise.fail(with: CancellationError())
-            promise.fill(with: result)
             do { let promise = Task<Void>.Promise(); promise.succeed() }
             task.upon(.immediate) { promise.fill(with: $0) }
             task.uponSuccess(on: .immediate) { promise.succeed(with: $0) }
@@ -43,8 +43,10 @@ struct MigratingFromEventLoopFutureSnippets {
             loop.cancel()
             Task { print(value) }
             _ = task.flatMap { Task.success($0) }
-            @Sendable func result(of value: T) -> Result<T, any Error> { .success(value) }
-            _ = task.map { try result(of: $0).get() }
+            do {
+                @Sendable func result(of value: T) -> Result<T, any Error> { .success(value) }
+                _ = task.map { try result(of: $0).get() }
+            }
             _ = task.fallback { Task.failure($0) }
             _ = task.recover { throw $0 }
             _ = task.map(on: queue) { $0 }
@@ -59,10 +61,11 @@ struct MigratingFromEventLoopFutureSnippets {
         }
         func waiting(_ task: Task<Int>) -> Result<Int, any Error>? { task.wait() }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 128)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 129)
         let additions = [Task.success(2), Task.success(3)]
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 131)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 132)
+
 
 
         let sum = additions.reduce(Task.success(1)) { sum, addition in
@@ -70,13 +73,13 @@ struct MigratingFromEventLoopFutureSnippets {
         }
         print(try await sum.value)  // 6
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 139)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 141)
         #expect(try await sum.value == 6)
 #sourceLocation()
     }
 
     @Test func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 173)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 175)
         func user(_ id: Int) -> Task<User> {
             let promise = Task<User>.Promise()
             store.load(id) { user, error in
@@ -93,7 +96,7 @@ struct MigratingFromEventLoopFutureSnippets {
             }
         text.uponSuccess(on: .main) { print($0) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 190)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 192)
         #expect(try await text.value == "Hello, Ada")
 #sourceLocation()
     }

@@ -48,7 +48,10 @@ struct MigratingFromHTTPInSwiftSnippets {
         enum A: HTTPRequestOption { static let defaultValue = 0 }
         request[A.self] = 1
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 82)
+    }
+
+    @Test func `The parts in code, 2`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 83)
         let environment = HTTPEnvironment(host: "api.example.com", pathPrefix: "/v2")
         let chain =
             ModifyRequest { request in request.headers["Accept"] = "application/json" }
@@ -56,10 +59,13 @@ struct MigratingFromHTTPInSwiftSnippets {
         let stub = StubLoader { request in .response(request.path == "/v2/users" ? 200 : 404) }
         let response = try await (chain --> stub).load(HTTPRequest(path: "/users")).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 90)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 91)
         #expect(response.status == 200)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 96)
+    }
+
+    @Test func `The parts in code, 3`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 98)
         let retries = RetryStrategy.backoff(attempts: 3).or(.custom { attempt in
             attempt.response?.status == .conflict ? .milliseconds(1) : nil
         })
@@ -71,10 +77,13 @@ struct MigratingFromHTTPInSwiftSnippets {
         let status = try await ended.value.get().status  // task.cancel() would have ended it with .cancelled
         await chain.reset().value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 108)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 110)
         #expect(status == 200 && !task.isCancelled)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 114)
+    }
+
+    @Test func `The parts in code, 4`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 117)
         let tokenURL = URL(string: "https://auth.example.com/token") ?? URL(filePath: "/")
         let oauth = OAuth(.init(id: "app", token: tokenURL), storage: OAuth.MemoryStorage(.init(access: "t")), over: URLSessionLoader())
         let uploads = BasicAuthentication(user: "ada", password: "secret", hosts: ["up.example.com"]) --> StubLoader(.response(201))
@@ -85,13 +94,13 @@ struct MigratingFromHTTPInSwiftSnippets {
         let created = try await chain.load(HTTPRequest(host: "up.example.com")).get().status  // 201
         let accepted = try await chain.load(HTTPRequest(host: "example.com")).get().status    // 202
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 125)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 128)
         #expect(created == 201 && accepted == 202)
 #sourceLocation()
     }
 
-    func `The parts in code, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 131)
+    func `The parts in code, 5`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 134)
         struct Both: HTTPLoader {
             let (one, other): (any HTTPLoader, any HTTPLoader)
             var successors: [any HTTPLoader] { [one, other] }
@@ -112,7 +121,7 @@ struct MigratingFromHTTPInSwiftSnippets {
     }
 
     @Test func `What differs`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 155)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 158)
 
 
         struct Printing: HTTPLink {
@@ -122,7 +131,7 @@ struct MigratingFromHTTPInSwiftSnippets {
             }
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 165)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 168)
         #expect(try await joined(Printing(), StubLoader(.response(200))).load(HTTPRequest(host: "a")).get().status == 200)
 #sourceLocation()
     }

@@ -7,7 +7,11 @@ import Foundation
 import TestSupport
 import Testing
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 213)
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 203)
 private struct User: Sendable { let name: String }
 @MainActor private final class View { var image = ""; var isSpinning = true }
 private func fetchUser(id: Int) -> Task<User> { .success(User(name: "Ada")) }
@@ -22,6 +26,9 @@ struct MigratingFromPromiseKitSnippets {
 
 
 
+
+
+
         let task = Task<Int>.failure(CancellationError())
         task.uponFailure(on: .main) { error in
             if error.isCancellation { return }
@@ -32,13 +39,13 @@ struct MigratingFromPromiseKitSnippets {
             return 0
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 34)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 37)
         #expect(recovered.peek().map { (try? $0.get()) == nil } == true)
 #sourceLocation()
     }
 
     func `Name by name`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 119)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 122)
         func rows<T: Sendable & Comparable>(_ value: T, _ tasks: [Task<T>], _ elements: [Int], _ url: URL) async throws {
             let promise = Task<T>.Promise()
             let task: Task<T> = Task(promise)
@@ -96,41 +103,28 @@ struct MigratingFromPromiseKitSnippets {
         }
         func waiting(_ task: Task<Int>) -> Result<Int, any Error>? { task.wait() }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 180)
-        @Sendable func close() -> Future<Void> { Future(value: ()) }
-        let task = Task.success(1)
-#sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 184)
-        let closed = Task(
-            task.future.flatMap { result in close().map { result } },
-            uponCancel: { task.cancel() }
-        )
-#sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 190)
-        #expect(try await closed.value == 1)
-#sourceLocation()
     }
 
     @Test @MainActor func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 221)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 211)
         let view = View()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 224)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 214)
         let avatar = fetchUser(id: 1).flatMap { fetchAvatar(of: $0) }
         avatar.uponSuccess(on: .mainActor) { view.image = $0 }
         avatar.uponFailure(on: .mainActor) { show($0) }
         avatar.upon(.mainActor) { _ in view.isSpinning = false }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 230)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 220)
         let end = Deferred<Void>()
         avatar.upon(.mainActor) { _ in end.fill() }
         await end.value
         #expect(view.image == "a picture of Ada" && !view.isSpinning)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 239)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 229)
         view.isSpinning = true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 242)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 232)
         do {
             view.image = try await avatar.get()
         } catch {

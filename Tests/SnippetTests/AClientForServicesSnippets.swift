@@ -113,8 +113,8 @@ struct AClientForServicesSnippets {
 #sourceLocation()
     }
 
-    @Test func `Fields behind a body, and responses before one`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 155)
+    @Test func `Trailers and interim responses`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 156)
         let server = try LoopbackServer { request in
             .status(103, headers: ["Link": "</style.css>; rel=preload"])
                 + .chunked(["\(request.body.count) bytes"], trailers: ["X-Sum": request.trailers["X-Sum"] ?? ""])
@@ -125,7 +125,7 @@ struct AClientForServicesSnippets {
         let preloaded = Deferred<String>()
         let preload: @Sendable (String) -> Void = { preloaded.fill(with: $0) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 166)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 167)
         let sum = HTTPTrailers(["X-Sum"]) { ["X-Sum": "34.75"] }
         let body = URLClient.UploadBody.stream(trailers: sum) {
             AsyncStream { lines in
@@ -136,24 +136,24 @@ struct AClientForServicesSnippets {
         let (_, head) = try await client.upload(url, from: body).get()
         print(head.trailers["X-Sum"] ?? "none")  // 34.75
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 177)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 178)
         #expect(head.trailers["X-Sum"] == "34.75")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 185)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 186)
         var options = URLClient.RequestOptions()
         options.onInterimResponse = { hints in
             for link in hints.links where link.relations.contains("preload") { preload(link.url.path) }
         }
         let page = try await client.begin(url, options: options).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 192)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 193)
         #expect(preloaded.peek() == "/style.css" && page.1.trailers["X-Sum"] == "")
         await client.shutdown().value
 #sourceLocation()
     }
 
-    @Test func `Uploads that go on`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 203)
+    @Test func `Resumable uploads`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 204)
         let server = try LoopbackServer(
             beforeBody: { request in
                 request.method == "POST" ? .status(104, headers: ["Location": "/uploads/1"]) + [.receive(1), .close] : nil
@@ -169,25 +169,25 @@ struct AClientForServicesSnippets {
         let client = URLClient()
         let video = Data((0..<3_000_000).map { _ in 0x61 })
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 219)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 220)
         let options = URLClient.RequestOptions(resumesUpload: true)
         let stored = try await client.upload(url, from: .data(video), options: options).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 223)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 224)
         #expect(stored.0.count == video.count - 4)
         await client.shutdown().value
 #sourceLocation()
     }
 
     @Test func `Credentials`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 264)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 265)
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == "Bearer fresh" ? .json("[]") : .status(401, headers: ["WWW-Authenticate": "Bearer"])
         }
         defer { server.stop() }
         let url = server.url("/orders")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 271)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 272)
         @Sendable func freshToken() -> Task<String> { .success("fresh") }
 
         var configuration = URLClient.Configuration()
@@ -198,19 +198,19 @@ struct AClientForServicesSnippets {
         let client = URLClient(configuration: configuration)
         let (orders, _) = try await client.begin(url).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 282)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 283)
         #expect(orders == Data("[]".utf8))
         await client.shutdown().value
 #sourceLocation()
     }
 
     @Test func `Watch it`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 289)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 290)
         let server = try LoopbackServer { _ in .status(204) }
         defer { server.stop() }
         let url = server.url("/health")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 294)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 295)
         var configuration = URLClient.Configuration()
         configuration.monitor = { event in
             switch event.kind {
@@ -226,10 +226,10 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Shut down`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 362)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 364)
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 365)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 367)
         let drained = client.shutdown()
         let tooLate = Deferred<Void>(filledWith: ()).delay(for: .seconds(10))
         await [drained, tooLate].firstFilled().value
@@ -238,14 +238,14 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Choose the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 443)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 444)
         #if os(Linux)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 446)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 447)
         let client = URLClient()
         print(client.engine)  // libcurl 8.14.1
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 450)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 451)
         #expect(client.engine.hasPrefix("libcurl "))
         #endif
 #sourceLocation()

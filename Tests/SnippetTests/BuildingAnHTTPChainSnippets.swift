@@ -7,7 +7,7 @@ import Foundation
 import TestSupport
 import Testing
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 146)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 147)
 enum PriorityOption: HTTPRequestOption {
     static let defaultValue = 0
 }
@@ -20,7 +20,7 @@ extension HTTPRequest {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 168)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 169)
 /// Adds the preferred language to each request.
 struct Language: HTTPLink {
     let code: String
@@ -49,7 +49,7 @@ struct EmptyList: HTTPLink {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 645)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 646)
 /// Answers with the files in a folder, by their names.
 struct Files: HTTPLoader {
     let folder: URL
@@ -117,7 +117,7 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Options of one request`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 123)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 124)
         var request = HTTPRequest(.post, host: "api.example.com", path: "/users")
         request.retryStrategy = .never                       // Retry
         request.isThrottled = false                          // Throttle
@@ -131,30 +131,30 @@ struct BuildingAnHTTPChainSnippets {
         request.timeout = .seconds(5)                        // terminal loaders
         request.delivery = .stream                           // terminal loaders
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 137)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 138)
         let validate = joined(Validate(), StubLoader(.response(404)))
         let response = try await validate.load(request).get()
         #expect(response.status == .notFound && response.stream != nil)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 158)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 159)
         request.priority = 1
         #expect(request.priority == 1 && HTTPRequest(path: "/").priority == 0)
 #sourceLocation()
     }
 
     @Test func `Write a loader`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 180)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 181)
         let server = try LoopbackServer { request in
             .response(body: .text(request.headers["Accept-Language"] ?? ""))
         }
         defer { server.stop() }
         let url = server.url("/")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 187)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 188)
         let chain = Retry() --> Language(code: "de") --> URLSessionLoader()
         let response = try await chain.load(HTTPRequest(url: url)).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 191)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 192)
         #expect(response.text == "de")
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 217)
@@ -296,25 +296,25 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Limits and retries`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 448)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 447)
         let server = try LoopbackServer { _ in [.stall] }
         defer { server.stop() }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 452)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 451)
         let (deduplicate, throttle) = (Deduplicate(), Throttle(maximum: 2))
         let chain =
             deduplicate --> Retry(.backoff(attempts: 5)) --> throttle
             --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 458)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 457)
         let tasks = ["/a", "/a", "/b", "/c"].map { chain.load(HTTPRequest(url: server.url($0))) }
         #expect(throttle.waitingCount == 1 && deduplicate.mergedCount == 1)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 462)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 461)
         throttle.maximum = 1  // requests in flight beyond that continue
         print(throttle.waitingCount, deduplicate.mergedCount)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 466)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 465)
         #expect(throttle.waitingCount == 1)
         for task in tasks { task.cancel() }
         #expect(throttle.waitingCount == 0 && tasks.allSatisfy(\.isFilled))
@@ -322,13 +322,13 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Reset`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 476)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 475)
         let server = try LoopbackServer { _ in [.stall] }
         defer { server.stop() }
         let url = server.url("/")
         let authentication = BearerAuthentication(token: "token") { _ in .never }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 482)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 481)
         let chain =
             ResetGuard() --> Autocancel() --> authentication
             --> URLSessionLoader()
@@ -337,13 +337,13 @@ struct BuildingAnHTTPChainSnippets {
         await chain.reset().value
         print(loading.isFilled, loading.isCancelled)  // true true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 491)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 490)
         #expect(loading.isFilled && loading.isCancelled)
 #sourceLocation()
     }
 
     @Test func `A client of an API`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 507)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 509)
         let server = StubLoader { request in
             switch request.path {
             case "/token": .json(#"{"access_token": "t", "expires_in": 3600}"#)
@@ -357,7 +357,7 @@ struct BuildingAnHTTPChainSnippets {
         let environment = HTTPEnvironment(host: "api.example.com")
         let keychain = OAuth.MemoryStorage(.init(access: "old", refresh: "r", expiry: .distantPast))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 521)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 523)
         let oauth = OAuth(.init(id: "app", token: tokenURL), storage: keychain, over: server)
         let chain =
             ResetGuard() --> Autocancel() --> Retry(.backoff().or(.custom { attempt in
@@ -365,7 +365,7 @@ struct BuildingAnHTTPChainSnippets {
             }))
             --> oauth --> ApplyEnvironment(environment) --> Validate() --> server
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 533)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 534)
         var names: [String] = []
         for try await page in chain.pages(of: HTTPRequest(path: "/repositories")) {
             names += try page.decode([String].self)
@@ -375,25 +375,25 @@ struct BuildingAnHTTPChainSnippets {
             print(event.type, event.data)
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 543)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 544)
         #expect(names == ["a", "b", "c"])
         await chain.reset().value
         await #expect(throws: HTTPError.self) { try await chain.load(HTTPRequest(path: "/repositories")).get() }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 551)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 552)
         struct Search: Encodable { var q: String, labels: [String] }
 
         var search = HTTPRequest(host: "api.example.com", path: "/search")
         try search.addQuery(Search(q: "futures", labels: ["swift", "linux"]))
         print(search.curlCommand)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 558)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 559)
         #expect(search.curlCommand == "curl 'https://api.example.com/search?labels=swift&labels=linux&q=futures'")
 #sourceLocation()
     }
 
     @Test func `Test a chain`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 570)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 571)
         let clock = ManualClock()
         let chain = Validate() --> Retry(clock: clock) --> URLSessionLoader()
         let stub = StubLoader(
@@ -411,34 +411,34 @@ struct BuildingAnHTTPChainSnippets {
         #expect(response.text == #"{"name": "Ada"}"#)
         #expect(stub.requests.count == 3)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 592)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 593)
         let expecting = StubLoader(
             expecting: .get("/users/1", .response(503), .json(#"{"name": "Ada"}"#)),
             .init("an upload", { $0.method == .put }, .response(201))
         )
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 598)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 599)
         let put = try await expecting.load(HTTPRequest(.put, host: "example.com", path: "/x")).get()
         #expect(put.status == .created && expecting.unexpectedRequests.isEmpty)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 606)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 607)
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).json")
         defer { try? FileManager.default.removeItem(at: file) }
         let recorder = Recorder()
         let recorded = try await joined(recorder, stub).load(HTTPRequest(host: "example.com")).get()
         try recorder.write(to: file)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 613)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 614)
         let replaying = try chain --> StubLoader(replaying: file)
         let replayed = try await replaying.load(HTTPRequest(host: "example.com")).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 617)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 618)
         #expect(replayed.text == recorded.text)
 #sourceLocation()
     }
 
     @Test func `Test a chain, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 624)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 625)
         let (stub, throttle) = (StubLoader(), Throttle(maximum: 1))
         let chain = throttle --> stub
         let tasks = ["/1", "/2", "/3"].map { path in
@@ -452,16 +452,16 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Replace the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 670)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 671)
         let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data("hello".utf8).write(to: folder.appending(path: "a.txt"))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 677)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 678)
         let chain = Validate() --> Throttle(maximum: 8) --> Files(folder: folder)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 680)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 681)
         let found = try await chain.load(HTTPRequest(path: "/files/a.txt")).get()
         #expect(found.text == "hello")
         for path in ["/b.txt", "/..", "/", ""] {

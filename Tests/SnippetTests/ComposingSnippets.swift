@@ -43,33 +43,33 @@ struct ComposingSnippets {
     }
 
     @Test func `Between futures and tasks`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 57)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 56)
         let id = Deferred<Int>()
         let owner = Task(succeedsFrom: id).flatMap { person($0) }
         id.fill(with: 2)
 
         print(try await owner.value.name)  // Grace
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 64)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 63)
         #expect(try await owner.value.name == "Grace")
 #sourceLocation()
     }
 
     @Test @MainActor func `Where closures run`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 74)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 73)
         let data = Task.success(Data("5, 7, 11".utf8))
         let numbers = data.map(on: .any()) { data in
             String(decoding: data, as: UTF8.self).split(separator: ", ").compactMap { Int($0) }
         }
         numbers.uponSuccess(on: .mainActor) { print("shown: \($0)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 81)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 80)
         #expect(try await numbers.value == [5, 7, 11])
 #sourceLocation()
     }
 
     @Test func `When it fails`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 89)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 88)
         let friend = person(9)
             .fallback { _ in person(2) }
             .map { $0.name }
@@ -79,13 +79,13 @@ struct ComposingSnippets {
             }
         print(try await friend.value)  // Grace
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 99)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 98)
         #expect(try await friend.value == "Grace")
 #sourceLocation()
     }
 
     @Test func `In parallel`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 125)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 124)
         let both = [1, 2].map { person($0) }.allSucceeded()
         print(try await both.value.map(\.name))  // ["Ada", "Grace"]
 
@@ -101,7 +101,7 @@ struct ComposingSnippets {
     }
 
     @Test func `One task, several readers`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 145)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 143)
         let promise = Task<Int>.Promise()
         let work = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
         let (one, other) = (work.shared(), work.shared())
@@ -111,13 +111,13 @@ struct ComposingSnippets {
         other.cancel()
         print(work.isCancelled)  // true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 155)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 153)
         #expect(work.isCancelled && one.isFilled && other.isFilled)
 #sourceLocation()
     }
 
     @Test func `Time`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 161)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 159)
         let clock = ContinuousClock()
         let slow = Task<Int>.never.timeout(after: .milliseconds(10), clock: clock)  // fails with TimeoutError, and cancels
         let late = Task.success(1).delay(for: .milliseconds(1))
@@ -127,13 +127,13 @@ struct ComposingSnippets {
         }
         print(try await late.value, try await attempts.value.name)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 171)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 169)
         await #expect(throws: TimeoutError.self) { try await slow.value }
 #sourceLocation()
     }
 
     @Test @MainActor func `The latest only`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 184)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 182)
         func find(_ text: String) -> Task<[String]> {
             Task.success(["result for \(text)"]).delay(for: .milliseconds(1))
         }
@@ -146,7 +146,7 @@ struct ComposingSnippets {
         }
         print(await shown.value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 197)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 195)
         #expect(await shown.value == ["result for swift"])
 #sourceLocation()
     }

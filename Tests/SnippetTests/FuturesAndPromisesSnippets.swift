@@ -111,7 +111,7 @@ struct FuturesAndPromisesSnippets {
     }
 
     @Test func `When nobody fills`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 168)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 167)
         func lose(_ completion: @escaping @Sendable (Int) -> Void) {}  // never calls it
 
         func number() -> Task<Int> {
@@ -126,7 +126,7 @@ struct FuturesAndPromisesSnippets {
             print(error)  // get/main.swift:4: the promise was dropped before anybody filled it
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 183)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 182)
         await #expect(throws: BrokenPromise.self) { try await number().value }
 #sourceLocation()
     }

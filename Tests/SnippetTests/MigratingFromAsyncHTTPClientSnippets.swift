@@ -14,7 +14,7 @@ import FoundationNetworking
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromAsyncHTTPClientSnippets {
     func `Name by name`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 69)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 68)
         let (url, file) = (URL(filePath: "/a"), URL(filePath: "/b"))
         var configuration = URLClient.Configuration()
         configuration.authentication = .basic(user: "ada", password: "secret")
@@ -47,13 +47,13 @@ struct MigratingFromAsyncHTTPClientSnippets {
     }
 
     @Test func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 118)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 115)
         struct User: Decodable, Sendable { let name: String }
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
         let url = server.url("/user")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 124)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 121)
 
 
 
@@ -70,7 +70,7 @@ struct MigratingFromAsyncHTTPClientSnippets {
         let user = try await client.decode(User.self, from: request).get()
         await client.shutdown().value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 141)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAsyncHTTPClient.md", line: 138)
         #expect(user.name == "Ada")
 #sourceLocation()
     }

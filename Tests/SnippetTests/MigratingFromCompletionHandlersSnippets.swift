@@ -7,6 +7,10 @@ import Foundation
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 17)
 struct Picture: Sendable, Equatable { let name: String }
 
@@ -23,6 +27,9 @@ final class PictureStore: Sendable {
 #sourceLocation()
 
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 32)
+
+
+
 
 
 
@@ -44,46 +51,46 @@ extension PictureStore {
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromCompletionHandlersSnippets {
     @Test func `Wrap what you cant change`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 50)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 53)
         let store = PictureStore()
         #expect(try await store.picture("moon").value == Picture(name: "moon"))
 #sourceLocation()
     }
 
     @Test func `Replace the pyramid`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 69)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 71)
         let store = PictureStore()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 72)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 74)
         let pair = store.picture("moon").flatMap { moon in
             store.picture("sun").map { sun in [moon, sun] }
         }
         pair.uponSuccess(on: .main) { print($0) }
         pair.uponFailure(on: .main) { print("failed: \($0.localizedDescription)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 79)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 81)
         #expect(try await pair.value.map(\.name) == ["moon", "sun"])
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 85)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 87)
         let album = ["moon", "sun", "star"].mapTasks(maxConcurrent: 2) { store.picture($0) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 88)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 90)
         #expect(try await album.value.count == 3)
 #sourceLocation()
     }
 
     @Test func `Keep the old callers`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 96)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 98)
         let store = PictureStore()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 99)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 101)
         func loadPicture(_ name: String, completion: @escaping @Sendable (Picture?) -> Void) -> RequestToken {
             let task = store.picture(name)
             task.upon(.main) { completion(try? $0.get()) }
             return RequestToken(task)
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 106)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 108)
         let loaded = Deferred<Picture?>()
         let token = loadPicture("moon") { loaded.fill(with: $0) }
         #expect(await loaded.value == Picture(name: "moon"))
@@ -91,11 +98,40 @@ struct MigratingFromCompletionHandlersSnippets {
 #sourceLocation()
     }
 
+    @Test func `From tokens that cancel`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 123)
+        let server = try LoopbackServer { _ in [.stall] }
+        defer { server.stop() }
+        let url = server.url("/")
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 128)
+        let source = CancellationTokenSource()
+        let request = URLSession.shared.beginDataTask(with: url)
+        let size = request.map { data, _ in data.count }.cancelled(by: source.token)
+        source.cancel()
+
+        size.uponFailure(on: .immediate) { error in
+            print(error is URLError)        // false: a CancellationError
+            print(error.isCancellation)     // true
+        }
+        request.uponFailure(on: .immediate) { error in
+            print(error is URLError)        // true: URLError.cancelled
+            print(error.isCancellation)     // true
+        }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 143)
+        let (derived, bare) = await (size.result, request.result)
+        guard case .failure(let outer) = derived, case .failure(let inner) = bare else { Issue.record("a success"); return }
+        #expect(outer is CancellationError && outer.isCancellation)
+        #expect((inner as? URLError)?.code == .cancelled && inner.isCancellation)
+#sourceLocation()
+    }
+
     @Test func `Or await`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 117)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 154)
         let store = PictureStore()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 120)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 157)
         func names() async throws -> [String] {
             let moon = store.picture("moon")
             let sun = store.picture("sun")  // both are running
@@ -103,7 +139,7 @@ struct MigratingFromCompletionHandlersSnippets {
         }
         print(try await names())
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 128)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 165)
         #expect(try await names() == ["moon", "sun"])
 #sourceLocation()
     }

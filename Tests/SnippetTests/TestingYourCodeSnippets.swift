@@ -80,7 +80,7 @@ struct TestingYourCodeSnippets {
         let server = try LoopbackServer { request in
             switch request.path {
             case "/user": .json(#"{"name": "Ada"}"#)
-            case "/slow": .response(body: "hello").dripped(every: .milliseconds(1))
+            case "/slow": .response(body: "hello").dripped(every: .milliseconds(1))  // byte by byte, with the head
             case "/short": .response(body: "Hel", contentLength: 5) + [.close]
             case "/stall": .response(body: "Hel", contentLength: 5) + [.stall]
             case "/reset": [.reset]

@@ -11,14 +11,14 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 101)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 100)
 func bar(_ snapshot: ProgressSnapshot, width: Int = 30) -> String {
     let filled = Int(snapshot.fraction * Double(width))
     return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled) + "] \(snapshot)"
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 130)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 129)
 #if canImport(SwiftUI)
 import SwiftUI
 
@@ -81,7 +81,7 @@ struct WatchingProgressSnippets {
     }
 
     @Test func `Report your own`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 72)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 71)
         func checksum(of parts: [Data]) -> Task<Int> {
             let promise = Task<Int>.Promise()
             let reporter = ProgressReporter(total: Int64(parts.count))
@@ -99,13 +99,13 @@ struct WatchingProgressSnippets {
         let sum = checksum(of: [Data([1, 2]), Data([3])])
         print(try await sum.value, sum.progress.fractionCompleted)  // 6 1.0
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 90)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 89)
         #expect(try await sum.value == 6)
 #sourceLocation()
     }
 
     @Test func `A bar in a terminal`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 110)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 109)
         let promise = Task<Void>.Promise()
         let reporter = ProgressReporter(unit: .bytes)
         let task = Task(promise, reporter: reporter)
@@ -116,19 +116,19 @@ struct WatchingProgressSnippets {
         reporter.report(completed: 512, of: 1024)
         promise.succeed(with: ())
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 121)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 120)
         #expect(task.isFilled)
 #sourceLocation()
     }
 
     @Test func `The Foundation tree`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 170)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 169)
         let task = Task<Int>.success(1)
         let whole = Progress(totalUnitCount: 4)
         whole.addChild(task.progress, withPendingUnitCount: 3)
         print(whole.fractionCompleted)  // 0.75
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 176)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WatchingProgress.md", line: 175)
         #expect(whole.fractionCompleted == 0.75)
 #sourceLocation()
     }

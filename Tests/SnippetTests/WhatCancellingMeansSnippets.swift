@@ -46,14 +46,14 @@ struct WhatCancellingMeansSnippets {
     }
 
     @Test func `Tell a cancellation from a failure`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 169)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 168)
         let task = Task<Int>.failure(URLError(.cancelled))
         task.uponFailure(on: .immediate) { error in
             if error.isCancellation { return }  // intended
             print("sorry: \(error.localizedDescription)")
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 176)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/WhatCancellingMeans.md", line: 175)
         #expect(URLError(.cancelled).isCancellation && CancellationError().isCancellation)
 #sourceLocation()
     }

@@ -4,10 +4,12 @@ extension LoopbackServer.Script {
         [.pause(duration)] + self
     }
 
-    /// Returns this script with everything that it sends, head included, sent in pieces of `size` bytes.
+    /// Returns this script with all bytes, head included, sent one at a time, or in pieces of `size` bytes.
+    ///
+    /// A response of 200 bytes takes 200 times `interval` with the default size.
     ///
     /// - Parameters:
-    ///   - size: Bytes per piece.
+    ///   - size: Bytes per piece; by default one.
     ///   - interval: The wait between two pieces, in whole milliseconds, rounded up.
     public func dripped(_ size: Int = 1, every interval: Duration) -> Self {
         var script = self

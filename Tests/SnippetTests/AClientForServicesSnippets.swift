@@ -226,10 +226,10 @@ struct AClientForServicesSnippets {
     }
 
     @Test func `Shut down`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 364)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 363)
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 367)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 366)
         let drained = client.shutdown()
         let tooLate = Deferred<Void>(filledWith: ()).delay(for: .seconds(10))
         await [drained, tooLate].firstFilled().value

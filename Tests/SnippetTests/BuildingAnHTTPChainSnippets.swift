@@ -7,7 +7,7 @@ import Foundation
 import TestSupport
 import Testing
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 147)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 148)
 enum PriorityOption: HTTPRequestOption {
     static let defaultValue = 0
 }
@@ -20,7 +20,7 @@ extension HTTPRequest {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 169)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 170)
 /// Adds the preferred language to each request.
 struct Language: HTTPLink {
     let code: String
@@ -32,7 +32,7 @@ struct Language: HTTPLink {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 201)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 203)
 /// Answers with an empty list where the server has none.
 struct EmptyList: HTTPLink {
     func load(_ task: HTTPTask, next: any HTTPLoader) {
@@ -49,7 +49,7 @@ struct EmptyList: HTTPLink {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 646)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 654)
 /// Answers with the files in a folder, by their names.
 struct Files: HTTPLoader {
     let folder: URL
@@ -117,7 +117,7 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Options of one request`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 124)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 125)
         var request = HTTPRequest(.post, host: "api.example.com", path: "/users")
         request.retryStrategy = .never                       // Retry
         request.isThrottled = false                          // Throttle
@@ -131,57 +131,57 @@ struct BuildingAnHTTPChainSnippets {
         request.timeout = .seconds(5)                        // terminal loaders
         request.delivery = .stream                           // terminal loaders
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 138)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 139)
         let validate = joined(Validate(), StubLoader(.response(404)))
         let response = try await validate.load(request).get()
         #expect(response.status == .notFound && response.stream != nil)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 159)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 160)
         request.priority = 1
         #expect(request.priority == 1 && HTTPRequest(path: "/").priority == 0)
 #sourceLocation()
     }
 
     @Test func `Write a loader`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 181)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 182)
         let server = try LoopbackServer { request in
             .response(body: .text(request.headers["Accept-Language"] ?? ""))
         }
         defer { server.stop() }
         let url = server.url("/")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 188)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 189)
         let chain = Retry() --> Language(code: "de") --> URLSessionLoader()
         let response = try await chain.load(HTTPRequest(url: url)).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 192)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 193)
         #expect(response.text == "de")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 217)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 219)
         let emptyList = joined(EmptyList(), StubLoader(.response(404)))
         let list = try await emptyList.load(HTTPRequest(host: "example.com")).get()
         #expect(list.text == "[]")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 229)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 231)
         #expect(await LoaderRules.broken { next in EmptyList() --> next() } == [])
 #sourceLocation()
     }
 
     @Test func `Middleware`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 238)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 240)
         let stub = StubLoader { request in
             request.host == "a.example.com" ? .failure(.cannotConnect) : .response(body: request.headers["X-Region"] ?? "")
         }
         @Sendable func region() async throws -> String { "eu" }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 244)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 246)
         let regional = Intercept { request, next in
             var request = request
             request.headers["X-Region"] = try await region()
             return try await next(request)
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 252)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 254)
         let inner = joined(regional, stub)
         let taken = try await inner.load(HTTPRequest(host: "b.example.com")).get()
         #expect(taken.text == "eu")
@@ -189,17 +189,17 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Several chains in one`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 265)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 267)
         let (uploads, mirror) = (StubLoader(.response(201)), StubLoader(.response(202)))
         let primary = StubLoader(.failure(.cannotConnect))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 269)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 271)
         let chain =
             ResetGuard() --> Autocancel()
             --> Router(.host("uploads.example.com", uploads))
             --> Fallback(to: mirror) --> primary
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 275)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 277)
         var statuses: [HTTPStatus] = []
         for host in ["uploads.example.com", "example.com"] {
             statuses.append(try await chain.load(HTTPRequest(host: host)).get().status)
@@ -210,7 +210,7 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Streams and files`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 290)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 292)
         let server = try LoopbackServer { _ in .response(body: .pattern(count: 100_000)) }
         defer { server.stop() }
         let url = server.url("/")
@@ -221,7 +221,7 @@ struct BuildingAnHTTPChainSnippets {
         var count = 0
         let chain: any HTTPLoader = URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 301)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 303)
         var request = HTTPRequest(url: url)
         request.delivery = .stream
         let response = try await chain.load(request).get()
@@ -233,10 +233,10 @@ struct BuildingAnHTTPChainSnippets {
         let downloaded = try await chain.load(request).get()
         print(downloaded.file ?? file)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 313)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 315)
         #expect(count == 100_000 && downloaded.file == file)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 335)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 337)
         request.body = .stream(contentType: "text/csv") {
             AsyncStream { continuation in
                 for row in 1...1_000 { continuation.yield(Data("\(row)\n".utf8)) }
@@ -244,23 +244,23 @@ struct BuildingAnHTTPChainSnippets {
             }
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 343)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 345)
         #expect(try await request.body.makeByteStream()?.collect().count == 3_893)
 #sourceLocation()
     }
 
     @Test func `Logging`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 352)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 354)
         final class Lines: Sendable {
             let all = Mutex<[String]>([])
             func debug(_ line: String) { all.withLock { $0.append(line) } }
         }
         let logger = Lines()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 359)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 361)
         let log = Log.events { event in logger.debug("\(event)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 362)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 364)
         let logged = joined(log, StubLoader(.response(204)))
         _ = try await logged.load(HTTPRequest(host: "example.com")).get()
         #expect(logger.all.withLock { $0.count } == 3)
@@ -268,7 +268,7 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Tokens that expire`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 383)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 386)
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == "Bearer fresh" ? .status(200) : .status(401)
         }
@@ -281,7 +281,7 @@ struct BuildingAnHTTPChainSnippets {
             return .success("fresh")
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 396)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 399)
         let chain =
             Retry()
             --> BearerAuthentication(token: "stale", hosts: [host]) { _ in fetchToken() }
@@ -290,31 +290,31 @@ struct BuildingAnHTTPChainSnippets {
         let tasks = (1...20).map { _ in chain.load(HTTPRequest(url: url)).task }
         let responses = try await tasks.allSucceeded().get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 405)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 408)
         #expect(responses.allSatisfy { $0.status == .ok } && refreshes.withLock { $0 } == 1)
 #sourceLocation()
     }
 
     @Test func `Limits and retries`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 447)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 452)
         let server = try LoopbackServer { _ in [.stall] }
         defer { server.stop() }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 451)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 456)
         let (deduplicate, throttle) = (Deduplicate(), Throttle(maximum: 2))
         let chain =
             deduplicate --> Retry(.backoff(attempts: 5)) --> throttle
             --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 457)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 462)
         let tasks = ["/a", "/a", "/b", "/c"].map { chain.load(HTTPRequest(url: server.url($0))) }
         #expect(throttle.waitingCount == 1 && deduplicate.mergedCount == 1)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 461)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 466)
         throttle.maximum = 1  // requests in flight beyond that continue
         print(throttle.waitingCount, deduplicate.mergedCount)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 465)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 470)
         #expect(throttle.waitingCount == 1)
         for task in tasks { task.cancel() }
         #expect(throttle.waitingCount == 0 && tasks.allSatisfy(\.isFilled))
@@ -322,13 +322,13 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Reset`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 475)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 480)
         let server = try LoopbackServer { _ in [.stall] }
         defer { server.stop() }
         let url = server.url("/")
         let authentication = BearerAuthentication(token: "token") { _ in .never }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 481)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 486)
         let chain =
             ResetGuard() --> Autocancel() --> authentication
             --> URLSessionLoader()
@@ -337,13 +337,13 @@ struct BuildingAnHTTPChainSnippets {
         await chain.reset().value
         print(loading.isFilled, loading.isCancelled)  // true true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 490)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 495)
         #expect(loading.isFilled && loading.isCancelled)
 #sourceLocation()
     }
 
     @Test func `A client of an API`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 509)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 516)
         let server = StubLoader { request in
             switch request.path {
             case "/token": .json(#"{"access_token": "t", "expires_in": 3600}"#)
@@ -357,7 +357,7 @@ struct BuildingAnHTTPChainSnippets {
         let environment = HTTPEnvironment(host: "api.example.com")
         let keychain = OAuth.MemoryStorage(.init(access: "old", refresh: "r", expiry: .distantPast))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 523)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 530)
         let oauth = OAuth(.init(id: "app", token: tokenURL), storage: keychain, over: server)
         let chain =
             ResetGuard() --> Autocancel() --> Retry(.backoff().or(.custom { attempt in
@@ -365,7 +365,7 @@ struct BuildingAnHTTPChainSnippets {
             }))
             --> oauth --> ApplyEnvironment(environment) --> Validate() --> server
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 534)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 542)
         var names: [String] = []
         for try await page in chain.pages(of: HTTPRequest(path: "/repositories")) {
             names += try page.decode([String].self)
@@ -375,25 +375,25 @@ struct BuildingAnHTTPChainSnippets {
             print(event.type, event.data)
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 544)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 552)
         #expect(names == ["a", "b", "c"])
         await chain.reset().value
         await #expect(throws: HTTPError.self) { try await chain.load(HTTPRequest(path: "/repositories")).get() }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 552)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 560)
         struct Search: Encodable { var q: String, labels: [String] }
 
         var search = HTTPRequest(host: "api.example.com", path: "/search")
         try search.addQuery(Search(q: "futures", labels: ["swift", "linux"]))
         print(search.curlCommand)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 559)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 567)
         #expect(search.curlCommand == "curl 'https://api.example.com/search?labels=swift&labels=linux&q=futures'")
 #sourceLocation()
     }
 
     @Test func `Test a chain`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 571)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 579)
         let clock = ManualClock()
         let chain = Validate() --> Retry(clock: clock) --> URLSessionLoader()
         let stub = StubLoader(
@@ -411,34 +411,34 @@ struct BuildingAnHTTPChainSnippets {
         #expect(response.text == #"{"name": "Ada"}"#)
         #expect(stub.requests.count == 3)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 593)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 601)
         let expecting = StubLoader(
             expecting: .get("/users/1", .response(503), .json(#"{"name": "Ada"}"#)),
             .init("an upload", { $0.method == .put }, .response(201))
         )
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 599)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 607)
         let put = try await expecting.load(HTTPRequest(.put, host: "example.com", path: "/x")).get()
         #expect(put.status == .created && expecting.unexpectedRequests.isEmpty)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 607)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 615)
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).json")
         defer { try? FileManager.default.removeItem(at: file) }
         let recorder = Recorder()
         let recorded = try await joined(recorder, stub).load(HTTPRequest(host: "example.com")).get()
         try recorder.write(to: file)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 614)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 622)
         let replaying = try chain --> StubLoader(replaying: file)
         let replayed = try await replaying.load(HTTPRequest(host: "example.com")).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 618)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 626)
         #expect(replayed.text == recorded.text)
 #sourceLocation()
     }
 
     @Test func `Test a chain, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 625)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 633)
         let (stub, throttle) = (StubLoader(), Throttle(maximum: 1))
         let chain = throttle --> stub
         let tasks = ["/1", "/2", "/3"].map { path in
@@ -452,16 +452,16 @@ struct BuildingAnHTTPChainSnippets {
     }
 
     @Test func `Replace the engine`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 671)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 679)
         let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Data("hello".utf8).write(to: folder.appending(path: "a.txt"))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 678)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 686)
         let chain = Validate() --> Throttle(maximum: 8) --> Files(folder: folder)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 681)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 689)
         let found = try await chain.load(HTTPRequest(path: "/files/a.txt")).get()
         #expect(found.text == "hello")
         for path in ["/b.txt", "/..", "/", ""] {

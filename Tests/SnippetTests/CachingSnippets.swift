@@ -10,12 +10,12 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct CachingSnippets {
     @Test func `Overview`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 11)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 12)
         let server = try LoopbackServer { _ in .response(headers: ["Cache-Control": "max-age=60"], body: "Ada") }
         defer { server.stop() }
         let url = server.url("/users/1")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 16)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 17)
 
 
 
@@ -25,19 +25,19 @@ struct CachingSnippets {
         let first = try await chain.load(HTTPRequest(url: url)).get()   // first.source is .network
         let second = try await chain.load(HTTPRequest(url: url)).get()  // .cache(age:isStale:), and no request was sent
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 26)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 27)
         #expect(first.source == .network && second.text == "Ada" && server.requests.count == 1)
         guard case .cache(_, isStale: false) = second.source else { Issue.record("\(second.source)"); return }
 #sourceLocation()
     }
 
     @Test func `In a client`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 82)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 84)
         let server = try LoopbackServer { _ in .response(headers: ["Cache-Control": "max-age=60"], body: "Ada") }
         defer { server.stop() }
         let url = server.url("/users/1")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 87)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 89)
         var configuration = URLClient.Configuration()
         configuration.cache = Cache(.memory())
         configuration.monitor = { event in
@@ -46,48 +46,48 @@ struct CachingSnippets {
         let client = URLClient(configuration: configuration)
         let (user, _) = try await client.begin(url).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 96)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 98)
         #expect(user == Data("Ada".utf8))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 108)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 111)
         let account = (id: "1", name: "Ada")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 111)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 114)
         var options = URLClient.RequestOptions()
         options.cachePartition = account.id
         let (profile, _) = try await client.begin(url, options: options).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 116)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 119)
         #expect(profile == Data("Ada".utf8))
 #sourceLocation()
     }
 
     @Test func `Policies`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 122)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 125)
         var request = HTTPRequest(host: "example.com", path: "/")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 125)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 128)
         request.cachePolicy = .validate    // ask whether it has changed: pull to refresh
         request.cachePolicy = .reload      // the server in any case
         request.cachePolicy = .onlyCached  // a fresh response, or status 504
         request.cachePolicy = .anyAge      // offline: a response of any age, or status 504
         request.cachePolicy = .bypass      // neither answer from the cache nor store
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 132)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 135)
         request.cachePolicy = .anyAge
         #expect(try await Cache(.memory()).load(request).get().status == 504)
 #sourceLocation()
     }
 
     @Test func `On disk`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 166)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 169)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 170)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 173)
         let cache = Cache(.disk(at: folder, capacity: 256 << 20))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 173)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 176)
         let server = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
         let first = joined(cache, server)
         _ = try await first.load(HTTPRequest(host: "example.com")).get()
@@ -98,38 +98,38 @@ struct CachingSnippets {
     }
 
     @Test func `What the cache did`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 214)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 219)
         let cache = Cache(.memory())
         let statistics = cache.statistics
         print("\(statistics.hits) hits, \(statistics.validated) validated, \(statistics.misses) misses, \(statistics.bytes) bytes")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 219)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 224)
         #expect(statistics.hits == 0 && statistics.bytes == 0)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 226)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 231)
         await cache.remove { $0.partition == "alice" || $0.age > .seconds(86_400) }.value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 229)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 234)
         #expect(await cache.entries().value.isEmpty)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 235)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 241)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 239)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 245)
         let stored = Cache(.disk(at: folder), onHealthChange: { print($0) })
         if !stored.health.isStoring { print(stored.health.lastFailure?.reason ?? "") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 243)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 249)
         #expect(stored.health.isStoring)
 #sourceLocation()
     }
 
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 265)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 271)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 268)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 274)
         #expect(chain.successors.dropFirst().first is Cache)
 #sourceLocation()
     }

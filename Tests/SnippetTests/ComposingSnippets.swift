@@ -43,33 +43,33 @@ struct ComposingSnippets {
     }
 
     @Test func `Between futures and tasks`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 56)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 57)
         let id = Deferred<Int>()
         let owner = Task(succeedsFrom: id).flatMap { person($0) }
         id.fill(with: 2)
 
         print(try await owner.value.name)  // Grace
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 63)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 64)
         #expect(try await owner.value.name == "Grace")
 #sourceLocation()
     }
 
     @Test @MainActor func `Where closures run`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 73)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 74)
         let data = Task.success(Data("5, 7, 11".utf8))
         let numbers = data.map(on: .any()) { data in
             String(decoding: data, as: UTF8.self).split(separator: ", ").compactMap { Int($0) }
         }
         numbers.uponSuccess(on: .mainActor) { print("shown: \($0)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 80)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 81)
         #expect(try await numbers.value == [5, 7, 11])
 #sourceLocation()
     }
 
     @Test func `When it fails`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 88)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 89)
         let friend = person(9)
             .fallback { _ in person(2) }
             .map { $0.name }
@@ -79,13 +79,13 @@ struct ComposingSnippets {
             }
         print(try await friend.value)  // Grace
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 98)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 99)
         #expect(try await friend.value == "Grace")
 #sourceLocation()
     }
 
     @Test func `In parallel`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 124)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 125)
         let both = [1, 2].map { person($0) }.allSucceeded()
         print(try await both.value.map(\.name))  // ["Ada", "Grace"]
 
@@ -101,23 +101,23 @@ struct ComposingSnippets {
     }
 
     @Test func `One task, several readers`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 143)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 144)
         let promise = Task<Int>.Promise()
         let work = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
         let (one, other) = (work.shared(), work.shared())
 
         one.cancel()
-        print(work.isCancelled)  // false: somebody still wants it
+        print(work.isCancelled)  // false: the other one still waits
         other.cancel()
         print(work.isCancelled)  // true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 153)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 154)
         #expect(work.isCancelled && one.isFilled && other.isFilled)
 #sourceLocation()
     }
 
     @Test func `Time`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 159)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 160)
         let clock = ContinuousClock()
         let slow = Task<Int>.never.timeout(after: .milliseconds(10), clock: clock)  // fails with TimeoutError, and cancels
         let late = Task.success(1).delay(for: .milliseconds(1))
@@ -127,13 +127,13 @@ struct ComposingSnippets {
         }
         print(try await late.value, try await attempts.value.name)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 169)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 170)
         await #expect(throws: TimeoutError.self) { try await slow.value }
 #sourceLocation()
     }
 
     @Test @MainActor func `The latest only`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 182)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 183)
         func find(_ text: String) -> Task<[String]> {
             Task.success(["result for \(text)"]).delay(for: .milliseconds(1))
         }
@@ -146,7 +146,7 @@ struct ComposingSnippets {
         }
         print(await shown.value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 195)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 196)
         #expect(await shown.value == ["result for swift"])
 #sourceLocation()
     }

@@ -110,8 +110,8 @@ struct FuturesAndPromisesSnippets {
 #sourceLocation()
     }
 
-    @Test func `When nobody fills`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 167)
+    @Test func `Values that are never filled`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 168)
         func lose(_ completion: @escaping @Sendable (Int) -> Void) {}  // never calls it
 
         func number() -> Task<Int> {
@@ -126,7 +126,7 @@ struct FuturesAndPromisesSnippets {
             print(error)  // get/main.swift:4: the promise was dropped before anybody filled it
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 182)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/FuturesAndPromises.md", line: 183)
         await #expect(throws: BrokenPromise.self) { try await number().value }
 #sourceLocation()
     }

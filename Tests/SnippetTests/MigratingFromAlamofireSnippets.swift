@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 122)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 123)
 private struct User: Decodable, Sendable { let name: String }
 @MainActor private final class Bar { var progress: Float = 0; var text = "" }
 #sourceLocation()
@@ -19,7 +19,7 @@ private struct User: Decodable, Sendable { let name: String }
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromAlamofireSnippets {
     func `Name by name`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 67)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 68)
         struct Account: Codable, Sendable { let name: String }
         let (url, file, parameters) = (URL(filePath: "/a"), URL(filePath: "/b"), ["name": "Ada"])
         var configuration = URLClient.Configuration()
@@ -59,7 +59,7 @@ struct MigratingFromAlamofireSnippets {
     }
 
     @Test @MainActor func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 127)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 128)
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
         let url = server.url("/user")
@@ -68,7 +68,7 @@ struct MigratingFromAlamofireSnippets {
         func show(_ error: any Error) { bar.text = error.localizedDescription }
         let client = URLClient()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 136)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 137)
 
 
 
@@ -82,7 +82,7 @@ struct MigratingFromAlamofireSnippets {
             if !error.isCancellation { show(error) }
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 150)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromAlamofire.md", line: 151)
         let end = Deferred<Void>()
         user.upon(.mainActor) { _ in end.fill() }
         await end.value

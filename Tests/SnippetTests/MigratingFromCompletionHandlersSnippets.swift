@@ -58,39 +58,39 @@ struct MigratingFromCompletionHandlersSnippets {
     }
 
     @Test func `Replace the pyramid`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 71)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 72)
         let store = PictureStore()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 74)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 75)
         let pair = store.picture("moon").flatMap { moon in
             store.picture("sun").map { sun in [moon, sun] }
         }
         pair.uponSuccess(on: .main) { print($0) }
         pair.uponFailure(on: .main) { print("failed: \($0.localizedDescription)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 81)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 82)
         #expect(try await pair.value.map(\.name) == ["moon", "sun"])
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 87)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 88)
         let album = ["moon", "sun", "star"].mapTasks(maxConcurrent: 2) { store.picture($0) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 90)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 91)
         #expect(try await album.value.count == 3)
 #sourceLocation()
     }
 
     @Test func `Keep the old callers`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 98)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 99)
         let store = PictureStore()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 101)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 102)
         func loadPicture(_ name: String, completion: @escaping @Sendable (Picture?) -> Void) -> RequestToken {
             let task = store.picture(name)
             task.upon(.main) { completion(try? $0.get()) }
             return RequestToken(task)
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 108)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 109)
         let loaded = Deferred<Picture?>()
         let token = loadPicture("moon") { loaded.fill(with: $0) }
         #expect(await loaded.value == Picture(name: "moon"))
@@ -99,12 +99,12 @@ struct MigratingFromCompletionHandlersSnippets {
     }
 
     @Test func `From tokens that cancel`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 123)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 124)
         let server = try LoopbackServer { _ in [.stall] }
         defer { server.stop() }
         let url = server.url("/")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 128)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 129)
         let source = CancellationTokenSource()
         let request = URLSession.shared.beginDataTask(with: url)
         let size = request.map { data, _ in data.count }.cancelled(by: source.token)
@@ -119,7 +119,7 @@ struct MigratingFromCompletionHandlersSnippets {
             print(error.isCancellation)     // true
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 143)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 144)
         let (derived, bare) = await (size.result, request.result)
         guard case .failure(let outer) = derived, case .failure(let inner) = bare else { Issue.record("a success"); return }
         #expect(outer is CancellationError && outer.isCancellation)
@@ -128,10 +128,10 @@ struct MigratingFromCompletionHandlersSnippets {
     }
 
     @Test func `Or await`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 154)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 155)
         let store = PictureStore()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 157)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 158)
         func names() async throws -> [String] {
             let moon = store.picture("moon")
             let sun = store.picture("sun")  // both are running
@@ -139,7 +139,7 @@ struct MigratingFromCompletionHandlersSnippets {
         }
         print(try await names())
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 165)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromCompletionHandlers.md", line: 166)
         #expect(try await names() == ["moon", "sun"])
 #sourceLocation()
     }

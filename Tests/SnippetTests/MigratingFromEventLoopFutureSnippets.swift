@@ -7,7 +7,7 @@ import Foundation
 import TestSupport
 import Testing
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 164)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 165)
 private struct User: Sendable { let name: String }
 private enum StoreError: Error { case unknown }
 private enum store {
@@ -21,7 +21,7 @@ private enum store {
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromEventLoopFutureSnippets {
     func `Name by name`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 85)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 86)
         func rows<T: Sendable>(_ value: T, _ tasks: [Task<Int>], _ queue: DispatchQueue) async throws {
             let promise = Task<T>.Promise()
             let task = Task(promise)
@@ -61,10 +61,10 @@ struct MigratingFromEventLoopFutureSnippets {
         }
         func waiting(_ task: Task<Int>) -> Result<Int, any Error>? { task.wait() }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 128)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 129)
         let additions = [Task.success(2), Task.success(3)]
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 131)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 132)
 
 
 
@@ -73,13 +73,13 @@ struct MigratingFromEventLoopFutureSnippets {
         }
         print(try await sum.value)  // 6
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 140)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 141)
         #expect(try await sum.value == 6)
 #sourceLocation()
     }
 
     @Test func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 174)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 175)
         func user(_ id: Int) -> Task<User> {
             let promise = Task<User>.Promise()
             store.load(id) { user, error in
@@ -96,7 +96,7 @@ struct MigratingFromEventLoopFutureSnippets {
             }
         text.uponSuccess(on: .main) { print($0) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 191)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromEventLoopFuture.md", line: 192)
         #expect(try await text.value == "Hello, Ada")
 #sourceLocation()
     }

@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 201)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 202)
 private struct User: Sendable { let name: String }
 @MainActor private final class View { var image = ""; var isSpinning = true }
 private func fetchUser(id: Int) -> Task<User> { .success(User(name: "Ada")) }
@@ -45,7 +45,7 @@ struct MigratingFromPromiseKitSnippets {
     }
 
     func `Name by name`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 120)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 121)
         func rows<T: Sendable & Comparable>(_ value: T, _ tasks: [Task<T>], _ elements: [Int], _ url: URL) async throws {
             let promise = Task<T>.Promise()
             let task: Task<T> = Task(promise)
@@ -106,25 +106,25 @@ struct MigratingFromPromiseKitSnippets {
     }
 
     @Test @MainActor func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 209)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 210)
         let view = View()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 212)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 213)
         let avatar = fetchUser(id: 1).flatMap { fetchAvatar(of: $0) }
         avatar.uponSuccess(on: .mainActor) { view.image = $0 }
         avatar.uponFailure(on: .mainActor) { show($0) }
         avatar.upon(.mainActor) { _ in view.isSpinning = false }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 218)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 219)
         let end = Deferred<Void>()
         avatar.upon(.mainActor) { _ in end.fill() }
         await end.value
         #expect(view.image == "a picture of Ada" && !view.isSpinning)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 227)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 228)
         view.isSpinning = true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 230)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 231)
         do {
             view.image = try await avatar.get()
         } catch {

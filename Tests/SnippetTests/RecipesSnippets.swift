@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 117)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 118)
 final class TaskCache: Sendable {
     private let tasks = Mutex<[String: Task<Data>]>([:])
     private let load: @Sendable (String) -> Task<Data>
@@ -47,7 +47,7 @@ extension Task {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 170)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 171)
 private final class Scanner: Sendable {
     static let shared = Scanner()
     func scan(_ completion: @escaping @Sendable (String?, (any Error)?) -> Void) { completion("4006381333931", nil) }
@@ -58,11 +58,11 @@ private final class Scanner: Sendable {
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct RecipesSnippets {
     @Test @MainActor func `Debounce`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 17)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 18)
         @Sendable func save(_ text: String) -> Task<Int> { .success(text.count) }
         let saved = Deferred<Int>()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 21)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 22)
 
 
 
@@ -81,20 +81,20 @@ struct RecipesSnippets {
         textChanged("Hello")
         print(await saved.value)  // 5
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 40)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 41)
         #expect(saved.peek() == 5)
 #sourceLocation()
     }
 
     @Test func `Poll`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 49)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 50)
         let left = Mutex(3)
         @Sendable func job() -> Task<String?> {
             .success(left.withLock { left in left -= 1; return left == 0 ? "done" : nil })
         }
         let clock = ContinuousClock()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 56)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 57)
         @Sendable func poll(every pause: Duration) -> Task<String> {
             job().flatMap { answer in
                 if let answer { return .success(answer) }
@@ -105,33 +105,33 @@ struct RecipesSnippets {
         let answer = poll(every: .milliseconds(1)).timeout(after: .seconds(60), clock: clock)
         print(try await answer.value)  // done
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 67)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 68)
         #expect(try await answer.value == "done")
 #sourceLocation()
     }
 
     @Test func `A batch with progress`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 77)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 78)
         @Sendable func resize(_ name: String) -> Task<Int> { .success(name.count) }
         let names = ["moon.png", "sun.png", "star.png"]
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 81)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 82)
         let batch = names.mapTasks(maxConcurrent: 2) { name in resize(name) }
         let registration = batch.uponProgress(on: .main) { print($0) }  // 66 %, 2 of 3
         let sizes = try await batch.value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 86)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 87)
         registration.cancel()
         #expect(sizes == [8, 7, 8])
 #sourceLocation()
     }
 
     @Test func `A batch with progress, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 94)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 95)
         @Sendable func resize(_ name: String) -> Task<Int> { name == "sun.png" ? .failure(CocoaError(.fileReadUnknown)) : .success(1) }
         let names = ["moon.png", "sun.png", "star.png"]
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 98)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 99)
         let batch = names.mapTasks(maxConcurrent: 2) { name in
             resize(name).map { Result<Int, any Error>.success($0) }.recover { error in
                 if error.isCancellation { throw error }
@@ -140,13 +140,13 @@ struct RecipesSnippets {
         }
         let failed = try await batch.value.count { (try? $0.get()) == nil }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 107)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 108)
         #expect(failed == 1)
 #sourceLocation()
     }
 
     @Test func `Cache a task`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 151)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 152)
         let loads = Mutex(0)
         let pending = Task<Data>.Promise()
         let cache = TaskCache { _ in
@@ -163,10 +163,10 @@ struct RecipesSnippets {
     }
 
     @Test func `Adapt a callback interface`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 177)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 178)
         let scanner = Scanner.shared
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 180)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 181)
         func scan() -> Task<String> {
             let promise = Task<String>.Promise()
             scanner.scan { code, error in
@@ -183,13 +183,13 @@ struct RecipesSnippets {
         }
         print(try await scan().value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 197)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 198)
         #expect(try await scan().value == "4006381333931")
 #sourceLocation()
     }
 
     @Test func `Cancel a group`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 208)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 209)
         let screen = CancellationTokenSource()
         let picture = Task<Data>.never.cancelled(by: screen.token)
         let comments = Task<[String]>.never.cancelled(by: screen.token)
@@ -198,14 +198,14 @@ struct RecipesSnippets {
         screen.cancel()  // the screen has gone
         print(picture.isCancelled, comments.isCancelled)  // true true
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 217)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 218)
         timer.cancel()
         #expect(picture.isCancelled && comments.isCancelled)
 #sourceLocation()
     }
 
     @Test func `Clean up after a cancellation`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 231)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 232)
         let store = try LoopbackServer { request in request.method == "PUT" ? [.stall] : .response(status: 204) }
         defer { store.stop() }
         let url = store.url("/key?uploadId=1")
@@ -216,7 +216,7 @@ struct RecipesSnippets {
             return request
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 242)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 243)
 
 
 
@@ -232,7 +232,7 @@ struct RecipesSnippets {
         upload.cancel()
         await client.shutdown().value  // after the parts were removed at the server
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 258)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 259)
         #expect(store.requests.last?.method == "DELETE")
 #sourceLocation()
     }

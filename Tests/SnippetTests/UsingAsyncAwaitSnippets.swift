@@ -7,7 +7,7 @@ import Foundation
 import TestSupport
 import Testing
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 129)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 130)
 actor Account {
     private(set) var balance = 0
 
@@ -19,7 +19,7 @@ actor Account {
 }
 #sourceLocation()
 
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 177)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 178)
 #if canImport(Combine)
 import Combine
 
@@ -34,7 +34,7 @@ func greet(_ name: Future<String>, in subscriptions: inout Set<AnyCancellable>) 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct UsingAsyncAwaitSnippets {
     @Test func `From a task to await`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 21)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 22)
 
 
 
@@ -47,7 +47,7 @@ struct UsingAsyncAwaitSnippets {
     }
 
     @Test func `From await to a task`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 40)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 41)
         func answer() async throws -> Int {
             try await Task.sleep(for: .milliseconds(1))
             return 42
@@ -58,13 +58,13 @@ struct UsingAsyncAwaitSnippets {
             .timeout(after: .seconds(60))
         print(try await text.value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 51)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 52)
         #expect(try await text.value == "The answer is 42")
 #sourceLocation()
     }
 
     @Test func `The name Task`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 90)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 91)
         typealias SwiftTask = _Concurrency.Task
 
         let theirs = SwiftTask { 1 }
@@ -74,7 +74,7 @@ struct UsingAsyncAwaitSnippets {
     }
 
     @Test @MainActor func `The main actor`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 107)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 108)
         @MainActor final class Screen {
             var text = ""
         }
@@ -85,13 +85,13 @@ struct UsingAsyncAwaitSnippets {
         try await shown.value
         print(screen.text)  // Ada
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 118)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 119)
         #expect(screen.text == "Ada")
 #sourceLocation()
     }
 
     @Test func `Actors`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 141)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 142)
         let account = Account()
         let amount = Deferred<Int>()
         let deposit = account.depositLater(amount.future)
@@ -99,7 +99,7 @@ struct UsingAsyncAwaitSnippets {
         try await deposit.value
         print(await account.balance)  // 100
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 149)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/UsingAsyncAwait.md", line: 150)
         #expect(await account.balance == 100)
 #sourceLocation()
     }

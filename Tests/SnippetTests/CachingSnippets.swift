@@ -67,8 +67,8 @@ struct CachingSnippets {
         var request = HTTPRequest(host: "example.com", path: "/")
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 128)
-        request.cachePolicy = .validate    // ask whether it has changed: pull to refresh
-        request.cachePolicy = .reload      // the server in any case
+        request.cachePolicy = .validate    // ask the server whether the response has changed: pull to refresh
+        request.cachePolicy = .reload      // fetch the response in any case
         request.cachePolicy = .onlyCached  // a fresh response, or status 504
         request.cachePolicy = .anyAge      // offline: a response of any age, or status 504
         request.cachePolicy = .bypass      // neither answer from the cache nor store

@@ -97,7 +97,7 @@ struct CachingSnippets {
 #sourceLocation()
     }
 
-    @Test func `What the cache did`() async throws {
+    @Test func `Statistics, contents and health`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 219)
         let cache = Cache(.memory())
         let statistics = cache.statistics

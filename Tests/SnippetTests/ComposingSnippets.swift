@@ -68,7 +68,7 @@ struct ComposingSnippets {
 #sourceLocation()
     }
 
-    @Test func `When it fails`() async throws {
+    @Test func `Failures`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Composing.md", line: 89)
         let friend = person(9)
             .fallback { _ in person(2) }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromDeferredSnippets {
-    func `What changes silently`() async throws {
+    func `Silent changes`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 112)
         func rows<Value: Sendable>(_ value: Value?, _ error: any Error, _ tasks: [Task<Value>], _ queue: DispatchQueue) {
             let promise = Task<Value>.Promise()

@@ -11,7 +11,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromHTTPInSwiftSnippets {
     @Test func `Overview`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 13)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 14)
 
 
 
@@ -24,14 +24,14 @@ struct MigratingFromHTTPInSwiftSnippets {
             }
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 26)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 27)
         let chain = joined(PrintLoader(), StubLoader(.response(200)))
         #expect(try await chain.load(HTTPRequest(host: "a")).get().status == 200)
 #sourceLocation()
     }
 
     @Test func `The parts in code`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 62)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 63)
         enum Priority: HTTPRequestOption { static let defaultValue = 0 }
 
         var request = HTTPRequest(.post, host: "api.example.com", path: "/users")
@@ -41,7 +41,7 @@ struct MigratingFromHTTPInSwiftSnippets {
         request.body = HTTPBody.form(["name": "Ada"])  // or HTTPBody.data(_:), HTTPBody.empty
         request[Priority.self] = 1
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 72)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 73)
         #expect(request[Priority.self] == 1 && request.headers["A"] == "b")
         request.body = HTTPBody.data(Data())
         request.body = HTTPBody.empty
@@ -51,7 +51,7 @@ struct MigratingFromHTTPInSwiftSnippets {
     }
 
     @Test func `The parts in code, 2`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 83)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 84)
         let environment = HTTPEnvironment(host: "api.example.com", pathPrefix: "/v2")
         let chain =
             ModifyRequest { request in request.headers["Accept"] = "application/json" }
@@ -59,13 +59,13 @@ struct MigratingFromHTTPInSwiftSnippets {
         let stub = StubLoader { request in .response(request.path == "/v2/users" ? 200 : 404) }
         let response = try await (chain --> stub).load(HTTPRequest(path: "/users")).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 91)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 92)
         #expect(response.status == 200)
 #sourceLocation()
     }
 
     @Test func `The parts in code, 3`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 98)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 99)
         let retries = RetryStrategy.backoff(attempts: 3).or(.custom { attempt in
             attempt.response?.status == .conflict ? .milliseconds(1) : nil
         })
@@ -77,13 +77,13 @@ struct MigratingFromHTTPInSwiftSnippets {
         let status = try await ended.value.get().status  // task.cancel() would have ended it with .cancelled
         await chain.reset().value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 110)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 111)
         #expect(status == 200 && !task.isCancelled)
 #sourceLocation()
     }
 
     @Test func `The parts in code, 4`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 117)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 118)
         let tokenURL = URL(string: "https://auth.example.com/token") ?? URL(filePath: "/")
         let oauth = OAuth(.init(id: "app", token: tokenURL), storage: OAuth.MemoryStorage(.init(access: "t")), over: URLSessionLoader())
         let uploads = BasicAuthentication(user: "ada", password: "secret", hosts: ["up.example.com"]) --> StubLoader(.response(201))
@@ -94,13 +94,13 @@ struct MigratingFromHTTPInSwiftSnippets {
         let created = try await chain.load(HTTPRequest(host: "up.example.com")).get().status  // 201
         let accepted = try await chain.load(HTTPRequest(host: "example.com")).get().status    // 202
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 128)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 129)
         #expect(created == 201 && accepted == 202)
 #sourceLocation()
     }
 
     func `The parts in code, 5`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 134)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 135)
         struct Both: HTTPLoader {
             let (one, other): (any HTTPLoader, any HTTPLoader)
             var successors: [any HTTPLoader] { [one, other] }
@@ -120,8 +120,8 @@ struct MigratingFromHTTPInSwiftSnippets {
 #sourceLocation()
     }
 
-    @Test func `What differs`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 158)
+    @Test func `Differences`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 159)
 
 
         struct Printing: HTTPLink {
@@ -131,7 +131,7 @@ struct MigratingFromHTTPInSwiftSnippets {
             }
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 168)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromHTTPInSwift.md", line: 169)
         #expect(try await joined(Printing(), StubLoader(.response(200))).load(HTTPRequest(host: "a")).get().status == 200)
 #sourceLocation()
     }

@@ -21,7 +21,7 @@ private func fetchAvatar(of user: User) -> Task<String> { .success("a picture of
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromPromiseKitSnippets {
-    @Test func `What differs`() async throws {
+    @Test func `Differences`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromPromiseKit.md", line: 20)
 
 

@@ -22,7 +22,7 @@ struct DeferredTaskSnippets {
 
         let text = answer()
             .map { "The answer is \($0)" }
-            .timeout(after: .seconds(60))  // fails then, and cancels what it was derived from
+            .timeout(after: .seconds(60))  // fails then, and cancels the task before it
         print(try await text.value)
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Reference/DeferredTask/DeferredTask.md", line: 23)

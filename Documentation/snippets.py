@@ -25,8 +25,8 @@ In a comment, a line that begins with an attribute takes a backslash before it, 
 A page shows its imports once, at its first block, and its test file has these imports and no others, but for what the tests
 themselves need. So what a reader copies from it compiles. `public` is left out, which would ask for public imports.
 
-On the pages for those who come from elsewhere, `MigratingFrom….md`, all code in the column "here" or "now" of a table has to occur in
-code of the page that is compiled, mostly in a comment below the table; otherwise this script fails.
+In a table for those who come from elsewhere, all code in the column "here" or "now" has to occur in code of the page that is
+compiled, mostly in a comment below the table; otherwise this script fails.
 
 `Documentation/follow.py` follows README, *Getting started* and the tutorial to the letter.
 """
@@ -241,10 +241,7 @@ def spelling(code):
 
 
 def uncompiled(document):
-    """What the cells of a page for those who come from elsewhere spell, and no line of its compiled code has.
-
-    Of a row, that is the cell below "here" or "now".
-    """
+    """Code in cells below "here" or "now" that no line of the page's compiled code has."""
     outside, tests, _ = parse(document)
     compiled = [condensed(line) for line in [*outside, *(line for test in tests for line in test.lines)]]
     column = None
@@ -279,8 +276,7 @@ def generate(document):
 
 
 def main():
-    pages = [document for document in DOCUMENTS if document.stem.startswith("MigratingFrom")]
-    if faults := [fault for page in pages for fault in uncompiled(page)]:
+    if faults := [fault for document in DOCUMENTS for fault in uncompiled(document)]:
         sys.exit("\n".join(f"error: {fault}" for fault in faults))
     documents = {document: renewed(document) for document in DOCUMENTS}
     changed = [document for document, text in documents.items() if document.read_text() != text]

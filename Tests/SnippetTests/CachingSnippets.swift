@@ -125,11 +125,31 @@ struct CachingSnippets {
 #sourceLocation()
     }
 
+    func `Coming from other caches`() async throws {
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 267)
+        var configuration = URLClient.Configuration()
+        configuration.cache = Cache(.memory(capacity: 32 << 20))
+        let url = URL(filePath: "/a")
+        let cache = Cache(.disk(at: url, capacity: 256 << 20))
+        var request = HTTPRequest(path: "/")
+        request.cachePolicy = .standard
+        request.cachePolicy = .validate
+        request.cachePolicy = .reload
+        request.cachePolicy = .bypass
+        request.cachePolicy = .anyAge
+        request.cachePolicy = .onlyCached
+        request.headers["Cache-Control"] = "max-stale"
+        cache.remove(url)
+        await cache.removeAll().value
+        _ = (ModifyRequest { _ in }, Intercept { try await $1($0) })
+#sourceLocation()
+    }
+
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 271)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 290)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 274)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 293)
         #expect(chain.successors.dropFirst().first is Cache)
 #sourceLocation()
     }

@@ -22,7 +22,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTE = "  // a clone of this repository in the folder Deferred, beside your package"
+NOTE = "  // a clone named Deferred, beside your package"
 DEPENDENCY = re.compile(
     rf'(`?)\.package\((?:url: "[^"]*/Deferred(?:\.git)?", from: "[^"]*"|path: "\.\./Deferred")\)(?:{re.escape(NOTE)})?'
 )

@@ -22,8 +22,8 @@ struct DeferredSnippets {
         struct User: Decodable { let name: String }
 
         let client = URLClient()
-        let user = client.decode(User.self, from: url)    // retried when that is safe
-        user.uponProgress(on: .any()) { print($0) }       // 45 %, 1.20 MB of 2.70 MB, 300 kB/s, 0:05 left
+        let user = client.decode(User.self, from: url)  // retried when that is safe
+        user.uponProgress(on: .any()) { print($0) }     // 45 %, 1.20 MB of 2.70 MB
         print(try await user.timeout(after: .seconds(5)).value.name)
 #sourceLocation()
 #sourceLocation(file: "Documentation/Deferred.docc/Deferred.md", line: 30)

@@ -15,10 +15,10 @@ public import DeferredCore
 /// Cancelling is a request, not an outcome: the producer decides how the task ends. A derived task whose closure has
 /// not begun ends at once, with `CancellationError`.
 ///
-/// A `Task` is a reference: copies share one result. Dropping it does not stop the work, and when nobody is left who
-/// could cancel, its cancellation handlers are freed; those of a plain stage, such as a `map`, when nobody is left who
-/// holds the task it was derived from, or another one of that chain. A derived task keeps no result but its own; it also
-/// keeps its executor. All members are safe to use from any thread.
+/// A `Task` is a reference: copies share one result. Dropping it does not stop the work. Cancellation handlers are freed
+/// when no task that could cancel the work is held any more. Those of a plain stage, such as a `map`, are freed when no
+/// task of its chain is held any more. A derived task keeps its own result and its executor. All members are safe to use
+/// from any thread.
 ///
 /// In a file that imports this module, `Task { }`, `Task.sleep(for:)` and the like still mean what they mean in Swift.
 /// This `Task` has one generic argument: declare tasks as `Task<Void>`, and spell Swift's own

@@ -5,7 +5,7 @@ let package = Package(
     name: "SearchField",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(path: "../Deferred")  // a clone of this repository in the folder Deferred, beside your package
+        .package(path: "../Deferred")  // a clone named Deferred, beside your package
     ],
     targets: [
         .target(name: "SearchField", dependencies: ["Deferred"]),

@@ -14,13 +14,13 @@ import FoundationNetworking
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct RequestsWithURLSessionSnippets {
     @Test func `Get a body`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 14)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 13)
         struct User: Decodable { let name: String }
         let server = try LoopbackServer { _ in .json(#"{"name": "Ada"}"#) }
         defer { server.stop() }
         let url = server.url("/users/1")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 20)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 19)
 
 
 
@@ -36,12 +36,12 @@ struct RequestsWithURLSessionSnippets {
     }
 
     @Test func `Send a body`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 38)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 37)
         let server = try LoopbackServer { request in .response(status: 201, body: .bytes(request.body)) }
         defer { server.stop() }
         let url = server.url("/users")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 43)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 42)
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
@@ -49,14 +49,14 @@ struct RequestsWithURLSessionSnippets {
 
         let created = URLSession.shared.beginDataTask(with: request)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 51)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 50)
         let (echo, response) = try await created.value
         #expect(echo == request.httpBody && (response as? HTTPURLResponse)?.statusCode == 201)
 #sourceLocation()
     }
 
     @Test func `Download into a file`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 61)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 60)
         let server = try LoopbackServer { _ in .response(body: .pattern(count: 1000)) }
         defer { server.stop() }
         let url = server.url("/photo.jpeg")
@@ -64,31 +64,31 @@ struct RequestsWithURLSessionSnippets {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 69)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 68)
         let photo = URLSession.shared.beginDownloadTask(with: url, to: folder.appending(path: "photo.jpeg"))
         photo.uponSuccess(on: .main) { file, _ in print("saved \(file.lastPathComponent)") }
         photo.uponFailure(on: .main) { print("failed: \($0.localizedDescription)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 74)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 73)
         _ = try await photo.value
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["photo.jpeg"])
 #sourceLocation()
     }
 
     @Test func `Many at once`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 84)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 83)
         let server = try LoopbackServer { request in .response(body: .text(request.path)) }
         defer { server.stop() }
         let urls = ["a", "bc", "def"].map { server.url("/\($0)") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 89)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 88)
         let sizes = urls.mapTasks(maxConcurrent: 4) { url in
             URLSession.shared.beginDataTask(with: url).map { data, _ in data.count }
         }
         sizes.uponProgress(on: .main) { print($0) }
         print(try await sizes.value)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 96)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 95)
         #expect(try await sizes.value == [2, 3, 4])
 #sourceLocation()
     }

@@ -79,8 +79,7 @@ struct MigrationTablesTests {
         rows.add("`.catch(policy: .allErrors) { … }`") { !bad.uponFailure(on: .mainActor) { _ in }.isCancelled }
         rows.nothing("`.cauterize()`")
         rows.add("`.ensure { … }`") { !one.always(on: .mainActor) { _ in }.isCancelled }
-        // Shown below the table, where it is run.
-        rows.nothing("`.ensureThen { … }`")
+        rows.add("`.ensureThen { … }`") { ended(one.always { [later] _ in _ = await later.value }) == 1 }
         rows.add("`.finally { … }`") { !one.upon(.mainActor) { _ in }.isCancelled }
         rows.add("`.recover { … }` returning a promise") { value(bad.fallback { _ in two }) == 2 }
         rows.add("`.recover { … }` returning a value") { value(bad.recover { _ in 2 }) == 2 }
@@ -226,7 +225,15 @@ struct MigrationTablesTests {
         rows.add("`EventLoopFuture.reduce(_:_:on:_:)`") {
             value([one, two].allSucceeded().map { $0.reduce(0, +) }) == 3
         }
-        rows.add("`unwrap(orError:)`, `unwrap(orReplace:)`") { value(Task<Int?>.success(nil).map { $0 ?? 2 }) == 2 }
+        rows.add("`unwrap(orReplace:)`") { value(Task<Int?>.success(nil).map { $0 ?? 2 }) == 2 }
+        rows.add("`unwrap(orError:)`") {
+            hasFailed(
+                Task<Int?>.success(nil).map { value -> Int in
+                    guard let value else { throw Failure() }
+                    return value
+                }
+            )
+        }
         rows.nothing("`hop(to:)`", "`assumeIsolated()`, `makeIsolatedPromise`")
         rows.add("`assertSuccess()`, `assertFailure()`") {
             value(one.always { result in assert((try? result.get()) != nil) }) == 1
@@ -399,8 +406,9 @@ struct MigrationTablesTests {
         }
         rows.nothing("`.suspend()`, `.resume()`")
         rows.add("`.cURLDescription`") { HTTPRequest(url: url).curlCommand.hasPrefix("curl ") }
-        rows.add("`.redirect(using:)`") {
-            configuration.redirects = .sameOrigin()
+        rows.add("`.redirect(using: .follow)`, `.redirect(using: .doNotFollow)`") {
+            configuration.redirects = .follow(atMost: 5)
+            configuration.redirects = .none
             return true
         }
         let loaded = StubLoader.answering(.json("[1]"))
@@ -467,7 +475,7 @@ struct MigrationTablesTests {
         }
         rows.add("`execute(_:timeout:)`, body collected") { ended(client.begin(url)) != nil }
         rows.add("`execute(_:timeout:)`, body read as it comes") { ended(client.stream(url)) != nil }
-        rows.add("`HTTPClient.get(url:)` and its kin") { ended(client.begin(url)) != nil }
+        rows.add("`HTTPClient.get(url:)`, `post(url:body:)` and the others") { ended(client.begin(url)) != nil }
         var post = URLRequest(url: url)
         post.httpMethod = "POST"
         rows.add("`request.body = .bytes(_:)`") { ended(client.upload(post, from: .data(Data("a".utf8)))) != nil }
@@ -493,7 +501,10 @@ struct MigrationTablesTests {
         rows.add("`timeout.connect`, `timeout.read`") {
             sets { ($0.deadlines.connectToHead, $0.deadlines.idle) = (.seconds(5), .seconds(5)) }
         }
-        rows.add("`redirectConfiguration`") { sets { $0.redirects = .sameOrigin() } }
+        rows.add("`redirectConfiguration = .follow(max:allowCycles:)`, `.disallow`") {
+            sets { $0.redirects = .follow(atMost: 5) } && sets { $0.redirects = .none }
+        }
+        rows.nothing("`localAddress`; the choice of an event loop")
         rows.add("`connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit`") {
             sets { $0.maximumConnectionsPerHost = 8 }
         }

@@ -8,9 +8,32 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
+extension URLClient.Configuration {
+    /// The cache that answers requests without the server where it may; `nil`, the default, for none.
+    ///
+    /// ```swift
+    /// configuration.cache = Cache(.disk(at: folder))
+    /// ```
+    ///
+    /// It is asked for each attempt, with the credential that the attempt has, and for each redirect, in all ways to
+    /// take a response; the part of a download that is there is completed. Equal requests in flight are sent once.
+    /// A request's own `cachePolicy` is honoured: `reloadIgnoringLocalCacheData` asks the server in any case,
+    /// `reloadRevalidatingCacheData` whether the stored response is still right, and `returnCacheDataDontLoad`, for
+    /// a program that is offline, takes a response of any age, and fails with `URLError.resourceUnavailable` if
+    /// there is none. ``DeferredNetworking/URLClient/Event/Kind/cached(age:isConfirmed:)`` tells of responses from the cache.
+    ///
+    /// Clients can share a cache. What they add to requests separates their users, such as a credential; what a client
+    /// with ``DeferredNetworking/URLClient/Configuration/authentication`` gets without it is for that client alone, too, unless the response is `public`. Cookies and
+    /// client certificates are no part of a request that the cache sees: clients with different ones need a cache each,
+    /// or a ``DeferredNetworking/URLClient/RequestOptions/cachePartition``.
+    public var cache: Cache? {
+        get { responseCache as? Cache }
+        set { responseCache = newValue }
+    }
+}
+
 extension Cache: URLClient.ResponseCache {
-    /// Returns the connection by which a client uses this cache, for ``DeferredNetworking/URLClient/Configuration/cache``.
-    public func connect() -> URLClient.CacheConnection {
+    package func connect() -> URLClient.CacheConnection {
         let client = UUID().uuidString
         return URLClient.CacheConnection { request, send in
             var asked = HTTPRequest(request)

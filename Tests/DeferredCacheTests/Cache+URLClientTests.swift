@@ -70,7 +70,7 @@ struct CacheURLClientTests {
     @Test func `a stale response is confirmed by the server`() async throws {
         let server = try LoopbackServer { request in
             request.headers["If-None-Match"] == nil
-                ? .response(headers: ["ETag": "\"a\""], body: "one") : .status(304, headers: ["ETag": "\"a\""])
+                ? .response(headers: ["ETag": "\"a\""], body: "one") : .response(304, headers: ["ETag": "\"a\""])
         }
         defer { server.stop() }
         let client = client()
@@ -152,9 +152,9 @@ struct CacheURLClientTests {
     @Test func `a challenge and a retry are below the client, and above the cache`() async throws {
         let server = try LoopbackServer { request in
             guard request.headers["Authorization"] != nil else {
-                return .status(401, headers: ["Cache-Control": "max-age=9999"])
+                return .response(401, headers: ["Cache-Control": "max-age=9999"])
             }
-            return request.number == 2 ? .status(503) : fresh("mine")
+            return request.number == 2 ? .response(503) : fresh("mine")
         }
         defer { server.stop() }
         let client = client {
@@ -174,7 +174,7 @@ struct CacheURLClientTests {
         let server = try LoopbackServer { request in
             request.path == "/old"
                 ? .response(
-                    status: 301,
+                    301,
                     headers: ["Location": "/new", "Cache-Control": "max-age=9999"],
                     body: "moved, with a body"
                 ) : fresh("new")

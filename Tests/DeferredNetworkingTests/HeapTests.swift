@@ -127,10 +127,10 @@ struct HeapTests {
             case "/silent": [.stall]
             case "/slow": [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"), .stall]
             case "/redirect": .redirect(to: "/ok")
-            case "/unacceptable": .status(404)
-            case "/challenge": .status(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+            case "/unacceptable": .response(404)
+            case "/challenge": .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
             case "/cut": [.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"), .close]
-            case "/busy": .status(503)
+            case "/busy": .response(503)
             case "/json": .response(body: "[1]")
             default: .response(body: "hello")
             }

@@ -1,3 +1,4 @@
+import DeferredNetworking
 import DeferredTesting
 
 extension LoopbackServer {
@@ -9,11 +10,11 @@ extension LoopbackServer {
             case "/loop": .redirect(to: "/loop")
             case "/basic" where request.headers["Authorization"] != nil: .response(body: "welcome")
             case "/basic":
-                .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "denied")
+                .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "denied")
             case "/big": .response(body: .pattern(count: bodySize))
             case "/reset": .response(body: "12345", contentLength: 10) + [.reset]
             case "/stall": .response(body: "12345", contentLength: 10) + [.stall]
-            case "/busy": request.number % 2 == 0 ? .status(503) : .response(body: "hello")
+            case "/busy": request.number % 2 == 0 ? .response(503) : .response(body: "hello")
             default: .response(body: "hello")
             }
         }

@@ -331,7 +331,7 @@ struct MigrationTablesTests {
     }
 
     private static func server() throws -> LoopbackServer {
-        try LoopbackServer { request in request.method == "HEAD" ? .status(200) : .json("[1]") }
+        try LoopbackServer { request in request.method == "HEAD" ? .response(200) : .json("[1]") }
     }
 
     private func file(_ name: String) -> URL {

@@ -67,7 +67,7 @@ struct AClientForServicesSnippets {
     @Test func `Uploads and downloads`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 93)
         let server = try LoopbackServer { request in
-            request.method == "PUT" ? .status(204) : .response(body: .pattern(count: 1000))
+            request.method == "PUT" ? .response(204) : .response(body: .pattern(count: 1000))
         }
         defer { server.stop() }
         let url = server.url("/backup")
@@ -116,7 +116,7 @@ struct AClientForServicesSnippets {
     @Test func `Trailers and interim responses`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 156)
         let server = try LoopbackServer { request in
-            .status(103, headers: ["Link": "</style.css>; rel=preload"])
+            .response(103, headers: ["Link": "</style.css>; rel=preload"])
                 + .chunked(["\(request.body.count) bytes"], trailers: ["X-Sum": request.trailers["X-Sum"] ?? ""])
         }
         defer { server.stop() }
@@ -156,11 +156,11 @@ struct AClientForServicesSnippets {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 204)
         let server = try LoopbackServer(
             beforeBody: { request in
-                request.method == "POST" ? .status(104, headers: ["Location": "/uploads/1"]) + [.receive(1), .close] : nil
+                request.method == "POST" ? .response(104, headers: ["Location": "/uploads/1"]) + [.receive(1), .close] : nil
             },
             respond: { request in
                 request.method == "HEAD"
-                    ? .status(204, headers: ["Upload-Offset": "4", "Upload-Complete": "?0"])
+                    ? .response(204, headers: ["Upload-Offset": "4", "Upload-Complete": "?0"])
                     : .response(body: .text(String(decoding: request.body, as: UTF8.self)))
             }
         )
@@ -182,7 +182,7 @@ struct AClientForServicesSnippets {
     @Test func `Credentials`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 265)
         let server = try LoopbackServer { request in
-            request.headers["Authorization"] == "Bearer fresh" ? .json("[]") : .status(401, headers: ["WWW-Authenticate": "Bearer"])
+            request.headers["Authorization"] == "Bearer fresh" ? .json("[]") : .response(401, headers: ["WWW-Authenticate": "Bearer"])
         }
         defer { server.stop() }
         let url = server.url("/orders")
@@ -206,7 +206,7 @@ struct AClientForServicesSnippets {
 
     @Test func `Watch it`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/AClientForServices.md", line: 290)
-        let server = try LoopbackServer { _ in .status(204) }
+        let server = try LoopbackServer { _ in .response(204) }
         defer { server.stop() }
         let url = server.url("/health")
 #sourceLocation()

@@ -80,7 +80,7 @@ struct BuildingAnHTTPChainSnippets {
     @Test func `Overview`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 11)
         let server = try LoopbackServer { request in
-            request.target == "/v2/users?name=Ada%20L." ? .json(#"{"name": "Ada L."}"#) : .status(404)
+            request.target == "/v2/users?name=Ada%20L." ? .json(#"{"name": "Ada L."}"#) : .response(404)
         }
         defer { server.stop() }
 #sourceLocation()
@@ -270,7 +270,7 @@ struct BuildingAnHTTPChainSnippets {
     @Test func `Tokens that expire`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/BuildingAnHTTPChain.md", line: 387)
         let server = try LoopbackServer { request in
-            request.headers["Authorization"] == "Bearer fresh" ? .status(200) : .status(401)
+            request.headers["Authorization"] == "Bearer fresh" ? .response(200) : .response(401)
         }
         defer { server.stop() }
         let url = server.url("/orders")

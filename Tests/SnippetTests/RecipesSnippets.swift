@@ -206,7 +206,7 @@ struct RecipesSnippets {
 
     @Test func `Clean up after a cancellation`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Recipes.md", line: 232)
-        let store = try LoopbackServer { request in request.method == "PUT" ? [.stall] : .response(status: 204) }
+        let store = try LoopbackServer { request in request.method == "PUT" ? [.stall] : .response(204) }
         defer { store.stop() }
         let url = store.url("/key?uploadId=1")
         let client = URLClient()

@@ -37,7 +37,7 @@ struct RequestsWithURLSessionSnippets {
 
     @Test func `Send a body`() async throws {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/RequestsWithURLSession.md", line: 37)
-        let server = try LoopbackServer { request in .response(status: 201, body: .bytes(request.body)) }
+        let server = try LoopbackServer { request in .response(201, body: .bytes(request.body)) }
         defer { server.stop() }
         let url = server.url("/users")
 #sourceLocation()

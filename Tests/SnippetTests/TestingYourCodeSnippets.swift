@@ -84,7 +84,7 @@ struct TestingYourCodeSnippets {
             case "/short": .response(body: "Hel", contentLength: 5) + [.close]
             case "/stall": .response(body: "Hel", contentLength: 5) + [.stall]
             case "/reset": [.reset]
-            default: .status(404)
+            default: .response(404)
             }
         }
         defer { server.stop() }

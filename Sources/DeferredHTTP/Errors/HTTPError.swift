@@ -44,7 +44,7 @@ public struct HTTPError: Error, Sendable {
         /// The server's answer is not HTTP, or not of the kind that was asked for.
         case invalidResponse
 
-        /// The next one of ``Pages`` is at another origin; the link to it is in the response's
+        /// The next page is at another origin; the link to it is in the response's
         /// ``HTTPResponse/links``.
         case foreignPage
 

@@ -19,75 +19,59 @@ extension HTTPLoader {
     ///   - request: The request for the stream. Its `Accept` and its delivery are set.
     ///   - clock: The clock by which the pauses are measured; a manual one in tests.
     /// - Returns: A sequence that loads a request for each of its iterators. Cancelling the Swift task that reads, or
-    ///   releasing the iterator, ends the request.
-    public func events(of request: HTTPRequest, clock: any Clock<Duration> = ContinuousClock()) -> EventSource {
-        EventSource(request: request, loader: self, clock: clock)
+    ///   releasing the iterator, ends the request. It throws ``HTTPError``, after which there are no more events, or
+    ///   `CancellationError` when the Swift task is cancelled.
+    public func events(
+        of request: HTTPRequest,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
+        IteratorSequence { EventSource(of: request, over: self, clock: clock) }
     }
 }
 
-/// The server-sent events of a resource. See ``HTTPLoader/events(of:clock:)``.
-public struct EventSource: AsyncSequence, Sendable {
-    /// An event.
-    public typealias Element = ServerSentEvent
+/// Reads the server-sent events of a resource.
+struct EventSource: AsyncIteratorProtocol {
+    private let request: HTTPRequest
+    private var reconnection: Reconnection
+    private var events: ServerSentEventIterator?
+    private var lastEventID = ""
+    private var hasEnded = false
 
-    let request: HTTPRequest
-    let loader: any HTTPLoader
-    let clock: any Clock<Duration>
+    init(of request: HTTPRequest, over loader: any HTTPLoader, clock: any Clock<Duration>) {
+        self.request = request
+        reconnection = Reconnection(of: loader, after: .seconds(3), clock: clock)
+    }
 
-    /// Returns an iterator that starts with a request of its own.
-    public func makeAsyncIterator() -> Iterator { Iterator(self) }
-
-    /// An iterator over the events of a resource.
-    public struct Iterator: AsyncIteratorProtocol {
-        private let request: HTTPRequest
-        private var reconnection: Reconnection
-        private var events: HTTPBodyStream.ServerSentEvents.Iterator?
-        private var lastEventID = ""
-        private var hasEnded = false
-
-        init(_ source: EventSource) {
-            request = source.request
-            reconnection = Reconnection(of: source.loader, after: .seconds(3), clock: source.clock)
-        }
-
-        /// Returns the next event; `nil` after a response of 204.
-        ///
-        /// - Throws: ``HTTPError``, after which there are no more events, or `CancellationError` when the Swift task is
-        ///   cancelled.
-        public mutating func next() async throws -> ServerSentEvent? {
-            while !hasEnded {
-                do {
-                    if events == nil { try await connect() }
-                    if let event = try await events?.next() { return event }
-                } catch {
-                    do { try reconnection.failed(with: error) } catch {
-                        hasEnded = true
-                        throw error
-                    }
+    mutating func next() async throws -> ServerSentEvent? {
+        while !hasEnded {
+            do {
+                if events == nil { try await connect() }
+                if let event = try await events?.next() { return event }
+            } catch {
+                do { try reconnection.failed(with: error) } catch {
+                    hasEnded = true
+                    throw error
                 }
-                endStream()
             }
-            return nil
+            endStream()
         }
+        return nil
+    }
 
-        private mutating func connect() async throws {
-            var request = request
-            request.headers["Accept"] = "text/event-stream"
-            if !lastEventID.isEmpty { request.headers["Last-Event-ID"] = lastEventID }
-            let stream = try await reconnection.connect(
-                request,
-                type: "text/event-stream"
-            )
-            events = stream.map { .init($0, after: lastEventID) }
-            hasEnded = stream == nil
-        }
+    private mutating func connect() async throws {
+        var request = request
+        request.headers["Accept"] = "text/event-stream"
+        if !lastEventID.isEmpty { request.headers["Last-Event-ID"] = lastEventID }
+        let stream = try await reconnection.connect(request, type: "text/event-stream")
+        events = stream.map { .init($0, after: lastEventID) }
+        hasEnded = stream == nil
+    }
 
-        private mutating func endStream() {
-            if let events {
-                lastEventID = events.lastEventID
-                reconnection.pause = events.retry ?? reconnection.pause
-            }
-            events = nil
+    private mutating func endStream() {
+        if let events {
+            lastEventID = events.lastEventID
+            reconnection.pause = events.retry ?? reconnection.pause
         }
+        events = nil
     }
 }

@@ -26,106 +26,100 @@ extension HTTPLoader {
     ///   - request: Returns the request for the values that come after this one, which is `nil` for the first request, or
     ///     `nil` to end. Its delivery is set.
     /// - Returns: A sequence that loads a request for each of its iterators. Cancelling the Swift task that reads, or
-    ///   releasing the iterator, ends the request.
+    ///   releasing the iterator, ends the request. It throws ``HTTPError``, with the code ``HTTPError/Code/cannotDecode``
+    ///   and the line as its response's body for a line that is no value,
+    ///   ``DeferredNetworking/URLClientError/lineTooLong(limit:)``, errors of the closure for the request, or
+    ///   `CancellationError` when the Swift task is cancelled. There are no more values then.
     public func jsonLines<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         decoder: JSONDecoder = JSONDecoder(),
         upTo limit: Int = 16 << 20,
         clock: any Clock<Duration> = ContinuousClock(),
         from request: @escaping @Sendable (_ last: Value?) throws -> HTTPRequest?
-    ) -> JSONLines<Value> {
-        JSONLines(loader: self, decoder: decoder, limit: limit, clock: clock, request: request)
+    ) -> some AsyncSequence<Value, any Error> & Sendable {
+        IteratorSequence {
+            JSONLines(Reconnection(of: self, after: .seconds(1), clock: clock), decoder, upTo: limit, from: request)
+        }
     }
 }
 
-/// The values of a resource that sends a line of JSON for each. See ``HTTPLoader/jsonLines(of:decoder:upTo:clock:from:)``.
-public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
-    /// A value.
-    public typealias Element = Value
+/// Reads the values of a resource that sends a line of JSON for each.
+struct JSONLines<Value: Decodable & Sendable>: AsyncIteratorProtocol {
+    private var reconnection: Reconnection
+    private let decoder: JSONDecoder
+    private let limit: Int
+    private let request: @Sendable (Value?) throws -> HTTPRequest?
+    private var pieces: HTTPBodyStream.Iterator?
+    private var splitter: LineSplitter
+    private var current: HTTPRequest?
+    private var last: Value?
+    private var hasEnded = false
 
-    let loader: any HTTPLoader
-    let decoder: JSONDecoder
-    let limit: Int
-    let clock: any Clock<Duration>
-    let request: @Sendable (Value?) throws -> HTTPRequest?
+    init(
+        _ reconnection: Reconnection,
+        _ decoder: JSONDecoder,
+        upTo limit: Int,
+        from request: @escaping @Sendable (Value?) throws -> HTTPRequest?
+    ) {
+        self.reconnection = reconnection
+        self.decoder = decoder
+        self.limit = limit
+        self.request = request
+        splitter = LineSplitter(limit: limit)
+    }
 
-    /// Returns an iterator that starts with a request of its own.
-    public func makeAsyncIterator() -> Iterator { Iterator(self) }
-
-    /// An iterator over the values of a resource.
-    public struct Iterator: AsyncIteratorProtocol {
-        private let source: JSONLines
-        private var reconnection: Reconnection
-        private var pieces: HTTPBodyStream.Iterator?
-        private var splitter: LineSplitter
-        private var current: HTTPRequest?
-        private var last: Value?
-        private var hasEnded = false
-
-        init(_ source: JSONLines) {
-            self.source = source
-            reconnection = Reconnection(of: source.loader, after: .seconds(1), clock: source.clock)
-            splitter = LineSplitter(limit: source.limit)
-        }
-
-        /// Returns the next value; `nil` at the end.
-        ///
-        /// - Throws: ``HTTPError``, with the code ``HTTPError/Code/cannotDecode`` and the line as its response's body for a
-        ///   line that is no value, ``DeferredNetworking/URLClientError/lineTooLong(limit:)``, errors of the closure for the
-        ///   request, or `CancellationError` when the Swift task is cancelled. There are no more values then.
-        public mutating func next() async throws -> Value? {
-            do {
-                while !hasEnded {
-                    do {
-                        if pieces == nil { try await connect() }
-                        if let value = try await nextOfBody() {
-                            last = value
-                            return value
-                        }
-                    } catch {
-                        try reconnection.failed(with: error)
+    mutating func next() async throws -> Value? {
+        do {
+            while !hasEnded {
+                do {
+                    if pieces == nil { try await connect() }
+                    if let value = try await nextOfBody() {
+                        last = value
+                        return value
                     }
-                    pieces = nil
+                } catch {
+                    try reconnection.failed(with: error)
                 }
-                return nil
-            } catch {
-                (hasEnded, pieces) = (true, nil)
-                throw error
+                pieces = nil
             }
+            return nil
+        } catch {
+            (hasEnded, pieces) = (true, nil)
+            throw error
         }
+    }
 
-        private mutating func connect() async throws {
-            splitter = LineSplitter(limit: source.limit)
-            current = try source.request(last)
-            guard let current else { return hasEnded = true }
-            let stream = try await reconnection.connect(current)
-            pieces = stream?.makeAsyncIterator()
-            hasEnded = stream == nil
-        }
+    private mutating func connect() async throws {
+        splitter = LineSplitter(limit: limit)
+        current = try request(last)
+        guard let current else { return hasEnded = true }
+        let stream = try await reconnection.connect(current)
+        pieces = stream?.makeAsyncIterator()
+        hasEnded = stream == nil
+    }
 
-        /// Returns the next value of the body under way; nil at its end.
-        private mutating func nextOfBody() async throws -> Value? {
-            while true {
-                while let line = try splitter.next() {
-                    if line.allSatisfy(\.isWhitespace) { continue }
-                    return try decode(line)
-                }
-                guard let piece = try await pieces?.next() else {
-                    // The last line, which has no end, may be less than one.
-                    return splitter.rest().flatMap { try? decode($0) }
-                }
-                splitter.append(piece)
+    /// Returns the next value of the body under way; nil at its end.
+    private mutating func nextOfBody() async throws -> Value? {
+        while true {
+            while let line = try splitter.next() {
+                if line.allSatisfy(\.isWhitespace) { continue }
+                return try decode(line)
             }
-        }
-
-        private func decode(_ line: String) throws -> Value {
-            do {
-                return try source.decoder.decode(Value.self, from: Data(line.utf8))
-            } catch {
-                guard let current else { throw error }
-                let response = HTTPResponse(request: current, status: .ok, body: Data(line.utf8))
-                throw HTTPError(.cannotDecode, request: current, response: response, underlying: error)
+            guard let piece = try await pieces?.next() else {
+                // The last line, which has no end, may be less than one.
+                return splitter.rest().flatMap { try? decode($0) }
             }
+            splitter.append(piece)
+        }
+    }
+
+    private func decode(_ line: String) throws -> Value {
+        do {
+            return try decoder.decode(Value.self, from: Data(line.utf8))
+        } catch {
+            guard let current else { throw error }
+            let response = HTTPResponse(request: current, status: .ok, body: Data(line.utf8))
+            throw HTTPError(.cannotDecode, request: current, response: response, underlying: error)
         }
     }
 }

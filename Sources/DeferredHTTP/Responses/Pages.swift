@@ -16,56 +16,45 @@ extension HTTPLoader {
     /// - Returns: A sequence that loads the first page for each of its iterators. Cancelling the Swift task that reads
     ///   cancels the request. It throws the ``HTTPError`` of a request, or one with the code
     ///   ``HTTPError/Code/foreignPage``.
-    public func pages(of request: HTTPRequest) -> Pages { Pages(request: request, loader: self) }
+    public func pages(of request: HTTPRequest) -> some AsyncSequence<HTTPResponse, HTTPError> & Sendable {
+        IteratorSequence { Pages(from: request, over: self) }
+    }
 }
 
-/// The pages of a list. See ``HTTPLoader/pages(of:)``.
-public struct Pages: AsyncSequence, Sendable {
-    /// The response with a page.
-    public typealias Element = HTTPResponse
+/// Reads the pages of a list.
+struct Pages: AsyncIteratorProtocol {
+    private var following: Result<HTTPRequest, HTTPError>?
+    private let loader: any HTTPLoader
 
-    let request: HTTPRequest
-    let loader: any HTTPLoader
+    init(from first: HTTPRequest, over loader: any HTTPLoader) {
+        following = .success(first)
+        self.loader = loader
+    }
 
-    /// Returns an iterator that starts at the first page.
-    public func makeAsyncIterator() -> Iterator { Iterator(next: request, loader: loader) }
-
-    /// An iterator over the pages of a list.
-    public struct Iterator: AsyncIteratorProtocol {
-        private var following: Result<HTTPRequest, HTTPError>?
-        private let loader: any HTTPLoader
-
-        init(next: HTTPRequest, loader: any HTTPLoader) {
-            following = .success(next)
-            self.loader = loader
+    mutating func next() async throws(HTTPError) -> HTTPResponse? {
+        guard let request = try following.take()?.get() else { return nil }
+        let response = try await loader.load(request).get()
+        if let url = response.links.first(where: { $0.relations.contains("next") })?.url {
+            following = Self.request(for: url, after: response, like: request)
         }
+        return response
+    }
 
-        /// Returns the next page; `nil` after the last.
-        public mutating func next() async throws(HTTPError) -> HTTPResponse? {
-            guard let request = try following.take()?.get() else { return nil }
-            let response = try await loader.load(request).get()
-            if let url = response.links.first(where: { $0.relations.contains("next") })?.url {
-                following = Self.request(for: url, after: response, like: request)
-            }
-            return response
+    private static func request(
+        for url: URL,
+        after response: HTTPResponse,
+        like last: HTTPRequest
+    ) -> Result<HTTPRequest, HTTPError> {
+        guard let current = response.url ?? response.request.url, Origin(of: current) == Origin(of: url) else {
+            let reason =
+                "the next page is at another origin, \(DisplayText.quoted(url)); load it by itself if it is to be trusted"
+            return .failure(HTTPError(.foreignPage, request: last, response: response, reason: reason))
         }
-
-        private static func request(
-            for url: URL,
-            after response: HTTPResponse,
-            like last: HTTPRequest
-        ) -> Result<HTTPRequest, HTTPError> {
-            guard let current = response.url ?? response.request.url, Origin(of: current) == Origin(of: url) else {
-                let reason =
-                    "the next page is at another origin, \(DisplayText.quoted(url)); load it by itself if it is to be trusted"
-                return .failure(HTTPError(.foreignPage, request: last, response: response, reason: reason))
-            }
-            var request = last
-            let sent = response.request.parts
-            request.parts = URLParts(url)
-            // The server of an environment is still that, and gets its headers and credentials.
-            if sent.isHostOfEnvironment, let host = request.host { request.parts.setHostOfEnvironment(host) }
-            return .success(request)
-        }
+        var request = last
+        let sent = response.request.parts
+        request.parts = URLParts(url)
+        // The server of an environment is still that, and gets its headers and credentials.
+        if sent.isHostOfEnvironment, let host = request.host { request.parts.setHostOfEnvironment(host) }
+        return .success(request)
     }
 }

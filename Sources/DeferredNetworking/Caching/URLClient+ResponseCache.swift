@@ -1,21 +1,14 @@
 package import DeferredTask
 
 extension URLClient {
-    /// A cache that answers requests of a client: a `Cache` of DeferredCache.
-    ///
-    /// ```swift
-    /// var configuration = URLClient.Configuration()
-    /// configuration.cache = Cache(.memory())
-    /// ```
-    ///
-    /// A type of one's own can conform by returning the connection of a `Cache`; there is no other.
-    public protocol ResponseCache: Sendable {
+    /// A cache that answers requests of a client: a `Cache` of DeferredCache, which this module doesn't know.
+    package protocol ResponseCache: Sendable {
         /// Returns the connection by which a client uses the cache, and retains it.
         func connect() -> CacheConnection
     }
 
     /// The connection between a client and a ``ResponseCache``.
-    public struct CacheConnection: Sendable {
+    package struct CacheConnection: Sendable {
         /// The head of a response, when it is there, and the body, which may be on its way.
         package typealias Response = Task<(ResponseHead, HTTPBodyStream)>
 

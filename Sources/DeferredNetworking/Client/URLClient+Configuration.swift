@@ -151,24 +151,8 @@ extension URLClient {
         /// where ``httpVersion`` requires HTTP/2. Only for libcurl.
         public var streamBufferLimit: Int?
 
-        /// The cache that answers requests without the server where it may: a `Cache` of DeferredHTTP; `nil` for none.
-        ///
-        /// ```swift
-        /// configuration.cache = Cache(.disk(at: folder))
-        /// ```
-        ///
-        /// It is asked for each attempt, with the credential that the attempt has, and for each redirect, in all ways to
-        /// take a response; the part of a download that is there is completed. Equal requests in flight are sent once.
-        /// A request's own `cachePolicy` is honoured: `reloadIgnoringLocalCacheData` asks the server in any case,
-        /// `reloadRevalidatingCacheData` whether the stored response is still right, and `returnCacheDataDontLoad`, for
-        /// a program that is offline, takes a response of any age, and fails with `URLError.resourceUnavailable` if
-        /// there is none. ``URLClient/Event/Kind/cached(age:isConfirmed:)`` tells of responses from the cache.
-        ///
-        /// Clients can share a cache. What they add to requests separates their users, such as a credential; what a client
-        /// with ``authentication`` gets without it is for that client alone, too, unless the response is `public`. Cookies and
-        /// client certificates are no part of a request that the cache sees: clients with different ones need a cache each,
-        /// or a ``RequestOptions/cachePartition``.
-        public var cache: (any URLClient.ResponseCache)?
+        /// The cache that answers requests without the server where it may: a `Cache` of DeferredCache.
+        package var responseCache: (any URLClient.ResponseCache)?
 
         /// The time limits of requests.
         public var deadlines = Deadlines()
@@ -231,7 +215,7 @@ extension URLClient.Configuration {
         let copy = session.copy() as? URLSessionConfiguration ?? .ephemeral
         copy.httpAdditionalHeaders = defaultHeaders
         copy.httpMaximumConnectionsPerHost = max(1, maximumConnectionsPerHost)
-        if cache != nil { copy.urlCache = nil }
+        if responseCache != nil { copy.urlCache = nil }
         copy.httpCookieStorage = cookies
         copy.httpShouldSetCookies = cookies != nil
         copy.httpCookieAcceptPolicy = cookies == nil ? .never : .always

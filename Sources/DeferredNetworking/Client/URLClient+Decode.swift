@@ -57,3 +57,26 @@ extension URLClient {
         decode(type, from: URLRequest(url: url), using: decoder, options: options)
     }
 }
+
+extension Task where Success == (Data, ResponseHead) {
+    /// Waits for the response, and decodes its body, by default from JSON, in the caller's isolation.
+    ///
+    /// For a type whose `Decodable` belongs to an actor, as every type's does in a module that is isolated to the main actor
+    /// by default, and for one that isn't `Sendable`. ``URLClient/decode(_:from:using:options:)-(_,URLRequest,_,_)`` decodes
+    /// elsewhere, and wants neither.
+    ///
+    /// ```swift
+    /// let user = try await client.begin(request).decoded(User.self)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: The type to decode.
+    ///   - decoder: Any ``BodyDecoder``.
+    /// - Throws: The task's error, or the decoder's. Cancelling the Swift task that waits cancels the request.
+    public func decoded<T: Decodable>(
+        _ type: T.Type = T.self,
+        using decoder: some BodyDecoder = JSONDecoder()
+    ) async throws -> T {
+        try decoder.decode(type, from: try await get().0)
+    }
+}

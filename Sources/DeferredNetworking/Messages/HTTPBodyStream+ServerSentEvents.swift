@@ -10,42 +10,32 @@ extension HTTPBodyStream {
     /// The rules are those of the WHATWG HTML standard, section 9.2, except for reconnecting: that is up to the caller,
     /// with the last ``ServerSentEvent/lastEventID`` and ``ServerSentEvent/retry``, or to the events of a chain. Throws the
     /// same errors as ``lines``.
-    public var serverSentEvents: ServerSentEvents { ServerSentEvents(stream: self) }
+    public var serverSentEvents: some AsyncSequence<ServerSentEvent, any Error> & Sendable {
+        IteratorSequence { ServerSentEventIterator(self, after: "") }
+    }
+}
 
-    /// The events of a body.
-    public struct ServerSentEvents: AsyncSequence, Sendable {
-        /// An event.
-        public typealias Element = ServerSentEvent
+/// Reads the events of a body.
+package struct ServerSentEventIterator: AsyncIteratorProtocol {
+    private var lines: LineIterator
+    private var parser: ServerSentEventParser
 
-        let stream: HTTPBodyStream
+    /// - Parameter lastEventID: The last event ID of the stream that this one continues.
+    package init(_ stream: HTTPBodyStream, after lastEventID: String) {
+        lines = LineIterator(stream.makeAsyncIterator(), upTo: LineIterator.standardLimit)
+        parser = ServerSentEventParser(lastEventID: lastEventID)
+    }
 
-        /// Returns an iterator that starts at the first unread bytes.
-        public func makeAsyncIterator() -> Iterator { Iterator(stream, after: "") }
+    /// The last event ID so far, whether an event had it or not.
+    package var lastEventID: String { parser.lastEventID }
 
-        /// An iterator over the events of a body.
-        public struct Iterator: AsyncIteratorProtocol {
-            private var lines: Lines.Iterator
-            private var parser: ServerSentEventParser
+    /// The time to wait before reconnecting, if the server has specified one.
+    package var retry: Duration? { parser.retry }
 
-            /// - Parameter lastEventID: The last event ID of the stream that this one continues.
-            package init(_ stream: HTTPBodyStream, after lastEventID: String) {
-                lines = stream.lines.makeAsyncIterator()
-                parser = ServerSentEventParser(lastEventID: lastEventID)
-            }
-
-            /// The last event ID so far, whether an event had it or not.
-            package var lastEventID: String { parser.lastEventID }
-
-            /// The time to wait before reconnecting, if the server has specified one.
-            package var retry: Duration? { parser.retry }
-
-            /// Returns the next event, or `nil` at the end.
-            public mutating func next() async throws -> ServerSentEvent? {
-                while let line = try await lines.next() {
-                    if let event = parser.parse(line) { return event }
-                }
-                return nil
-            }
+    package mutating func next() async throws -> ServerSentEvent? {
+        while let line = try await lines.next() {
+            if let event = parser.parse(line) { return event }
         }
+        return nil
     }
 }

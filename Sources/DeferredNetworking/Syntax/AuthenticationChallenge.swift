@@ -7,12 +7,10 @@
 /// ```
 public struct AuthenticationChallenge: Sendable, Hashable {
     /// A parameter, its value without quotation marks.
-    public struct Parameter: Sendable, Hashable {
+    package struct Parameter: Sendable, Hashable {
         /// The name as it was sent; names are compared without regard to case.
-        public let name: String
-
-        /// The value.
-        public let value: String
+        package let name: String
+        package let value: String
     }
 
     /// The scheme as it was sent, such as `Bearer`. See ``isOf(_:)``.
@@ -22,7 +20,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     public let token: String?
 
     /// The parameters, in order.
-    public let parameters: [Parameter]
+    package let parameters: [Parameter]
 
     /// Creates a challenge, for a test of what answers it.
     public init(scheme: String, token: String? = nil, parameters: KeyValuePairs<String, String> = [:]) {

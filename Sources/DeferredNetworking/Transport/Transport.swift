@@ -56,7 +56,7 @@ package final class Transport: Sendable {
         let engine: (any Engine)?
         do throws(URLClientError) {
             let made = try ClientEngines.make(choice)
-            engine = configuration.cache.map { CachingEngine(made, $0.connect(), choice.configuration) } ?? made
+            engine = configuration.responseCache.map { CachingEngine(made, $0.connect(), choice.configuration) } ?? made
             refusal = nil
         } catch {
             engine = nil
@@ -68,7 +68,7 @@ package final class Transport: Sendable {
     }
 
     /// True if a cache answers requests.
-    package var hasCache: Bool { configuration.cache != nil }
+    package var hasCache: Bool { configuration.responseCache != nil }
 
     /// The number of requests that have not ended, including those waiting in the queue.
     var requestCount: Int { state.withLock { $0.requests.count } }

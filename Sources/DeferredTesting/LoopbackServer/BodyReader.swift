@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 import Foundation
 
 /// Reads a request's body piece by piece, whichever way it is framed.
@@ -17,7 +18,7 @@ final class BodyReader {
     private var owesContinue: Bool
 
     /// The fields behind a body that has ended.
-    private(set) var trailers: [LoopbackServer.Headers.Field] = []
+    private(set) var trailers: [HTTPHeaders.Field] = []
 
     init(head: RequestHead, connection: Connection) {
         self.connection = connection

@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 import Foundation
 
 /// Serves one connection from its first request to its end.
@@ -22,7 +23,7 @@ struct ConnectionLoop {
             }
         } catch let error as RequestError {
             let answer = Script.response(
-                status: error.status,
+                error.status,
                 headers: ["Connection": "close"],
                 body: .text(error.explanation + "\n")
             )
@@ -44,7 +45,7 @@ struct ConnectionLoop {
             journal.note(request)
             throw error
         }
-        request.trailers = LoopbackServer.Headers(body.trailers)
+        request.trailers = HTTPHeaders(body.trailers)
         journal.note(request)
         let player = ScriptPlayer(connection: connection, body: body, isHead: request.method == "HEAD")
         let ending = try player.play(early ?? respond(request))

@@ -1,8 +1,9 @@
+public import DeferredNetworking
 public import Foundation
 
 extension LoopbackServer {
     /// A request as the server received it.
-    public struct Request: Sendable, Identifiable {
+    public struct Request: Sendable {
         /// The position of the request among all requests to the server, counted from 1.
         public let number: Int
 
@@ -19,7 +20,7 @@ extension LoopbackServer {
         public let version: String
 
         /// The header fields.
-        public let headers: Headers
+        public let headers: HTTPHeaders
 
         /// The bytes of the head, exactly as they were sent, from the request line to the empty line.
         public let head: Data
@@ -28,10 +29,7 @@ extension LoopbackServer {
         public internal(set) var body = Data()
 
         /// The fields behind a body that came in chunks.
-        public internal(set) var trailers: Headers = [:]
-
-        /// The same as ``number``.
-        public var id: Int { number }
+        public internal(set) var trailers: HTTPHeaders = [:]
 
         /// The path of ``target``, percent-decoded, without the query. A path with an invalid escape is not decoded at
         /// all.

@@ -14,7 +14,7 @@ extension LoopbackServer.Script {
     ///   - request: The request to answer.
     public static func file(_ url: URL, for request: LoopbackServer.Request) -> Self {
         guard request.method == "GET" || request.method == "HEAD" else { return notAllowed }
-        return ServedContent(file: url)?.script(for: request) ?? .status(404)
+        return ServedContent(file: url)?.script(for: request) ?? .response(404)
     }
 
     /// Creates the answer to GET and HEAD for a payload, with range requests, as ``file(_:for:)`` does for a file.
@@ -39,7 +39,7 @@ extension LoopbackServer.Script {
         return ServedContent(body, entityTag: entityTag).script(for: request)
     }
 
-    private static var notAllowed: Self { .status(405, headers: ["Allow": "GET, HEAD"]) }
+    private static var notAllowed: Self { .response(405, headers: ["Allow": "GET, HEAD"]) }
 }
 
 /// Content that is served with ranges, and its validators.
@@ -95,18 +95,18 @@ private struct ServedContent {
 
     private func answer(to range: RequestedRange) -> LoopbackServer.Script {
         guard let part = range.part(of: Int64(body.count)) else {
-            return .response(status: 416, headers: headers("bytes */\(body.count)"))
+            return .response(416, headers: headers("bytes */\(body.count)"))
         }
         let position = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(body.count)"
         return .response(
-            status: 206,
+            206,
             headers: headers(position),
             body: body.part(Int(part.lowerBound)..<Int(part.upperBound))
         )
     }
 
-    private func headers(_ contentRange: String? = nil) -> LoopbackServer.Headers {
-        var headers: LoopbackServer.Headers = ["ETag": entityTag, "Accept-Ranges": "bytes"]
+    private func headers(_ contentRange: String? = nil) -> HTTPHeaders {
+        var headers: HTTPHeaders = ["ETag": entityTag, "Accept-Ranges": "bytes"]
         if let lastModified { headers.fields.append(.init(name: "Last-Modified", value: lastModified)) }
         if let contentRange { headers.fields.append(.init(name: "Content-Range", value: contentRange)) }
         return headers
@@ -130,7 +130,7 @@ extension LoopbackServer {
     /// - Throws: ``StartError`` when the port is taken or not allowed, or when the system is out of resources.
     public convenience init(servingFilesAt directory: URL, port: UInt16 = 0) throws(StartError) {
         try self.init(port: port) { request in
-            guard let file = Self.file(at: request.path, in: directory) else { return .status(404) }
+            guard let file = Self.file(at: request.path, in: directory) else { return .response(404) }
             return .file(file, for: request)
         }
     }

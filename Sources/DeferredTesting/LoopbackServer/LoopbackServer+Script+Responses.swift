@@ -1,4 +1,5 @@
 internal import DeferredHTTP
+public import DeferredNetworking
 
 extension LoopbackServer.Script {
     /// Creates a response with a `Content-Length`. As with the other responses here, `HEAD` gets it without its body.
@@ -11,9 +12,9 @@ extension LoopbackServer.Script {
     ///   - body: The body.
     ///   - contentLength: A false length to claim, or `nil` for the true one.
     public static func response(
-        status: Int = 200,
+        _ status: Int = 200,
         reason: String? = nil,
-        headers: LoopbackServer.Headers = [:],
+        headers: HTTPHeaders = [:],
         body: LoopbackServer.Payload = "",
         contentLength: Int? = nil
     ) -> Self {
@@ -31,29 +32,24 @@ extension LoopbackServer.Script {
         )
     }
 
-    /// Creates a response with an empty body.
-    public static func status(_ code: Int, headers: LoopbackServer.Headers = [:]) -> Self {
-        .response(status: code, headers: headers)
-    }
-
     /// Creates a redirect.
     ///
     /// - Parameters:
     ///   - location: The value of `Location`, sent as it is.
     ///   - status: The status code: 301, 302, 303, 307 or 308.
     public static func redirect(to location: String, status: Int = 302) -> Self {
-        .response(status: status, headers: ["Location": location])
+        .response(status, headers: ["Location": location])
     }
 
     /// Creates a response of type `application/json`; the text is sent as it is.
     public static func json(_ text: String, status: Int = 200) -> Self {
-        .response(status: status, headers: ["Content-Type": "application/json"], body: .text(text))
+        .response(status, headers: ["Content-Type": "application/json"], body: .text(text))
     }
 
     /// Creates a response with neither length nor chunks: its body ends when the connection is closed.
     public static func untilClose(
         status: Int = 200,
-        headers: LoopbackServer.Headers = [:],
+        headers: HTTPHeaders = [:],
         body: LoopbackServer.Payload
     ) -> Self {
         .wellFormed([.send(head(status: status, headers: headers)), .send(body), .close])
@@ -69,8 +65,8 @@ extension LoopbackServer.Script {
     public static func chunked(
         _ chunks: [LoopbackServer.Payload],
         status: Int = 200,
-        headers: LoopbackServer.Headers = [:],
-        trailers: LoopbackServer.Headers = [:]
+        headers: HTTPHeaders = [:],
+        trailers: HTTPHeaders = [:]
     ) -> Self {
         var headers = headers
         headers.fields.append(.init(name: "Transfer-Encoding", value: "chunked"))
@@ -88,11 +84,11 @@ extension LoopbackServer.Script {
     /// reading while the client reads nothing.
     ///
     /// ```swift
-    /// let server = try LoopbackServer(beforeBody: { _ in .echo() }, respond: { _ in .status(404) })
+    /// let server = try LoopbackServer(beforeBody: { _ in .echo() }, respond: { _ in .response(404) })
     /// ```
     ///
     /// - Parameter headers: The header fields. `Transfer-Encoding: chunked` is added.
-    public static func echo(headers: LoopbackServer.Headers = [:]) -> Self {
+    public static func echo(headers: HTTPHeaders = [:]) -> Self {
         var headers = headers
         headers.fields.append(.init(name: "Transfer-Encoding", value: "chunked"))
         return .wellFormed([.send(head(status: 200, headers: headers)), .echo])
@@ -113,13 +109,13 @@ extension LoopbackServer.Script {
     private static func head(
         status: Int,
         reason: String? = nil,
-        headers: LoopbackServer.Headers
+        headers: HTTPHeaders
     ) -> LoopbackServer.Payload {
         "HTTP/1.1 \(status) \(reason ?? HTTPStatus(status).reason ?? "Status")\r\n\(headers.lines)\r\n"
     }
 }
 
-extension LoopbackServer.Headers {
+extension HTTPHeaders {
     /// The fields as they are sent, each with its line ending.
     var lines: String { fields.map { "\($0.name): \($0.value)\r\n" }.joined() }
 }

@@ -7,7 +7,7 @@ struct RequestHead {
     let method: String
     let target: String
     let version: String
-    let headers: LoopbackServer.Headers
+    let headers: HTTPHeaders
     let framing: BodyFraming
 
     /// Parses the lines of a head, without line endings and without the final empty line.
@@ -21,9 +21,9 @@ struct RequestHead {
         }
         self.bytes = bytes
         (method, target, version) = (parts[0], parts[1], parts[2])
-        var fields: [LoopbackServer.Headers.Field] = []
+        var fields: [HTTPHeaders.Field] = []
         for line in lines.dropFirst() { try fields.append(Self.field(line)) }
-        headers = LoopbackServer.Headers(fields)
+        headers = HTTPHeaders(fields)
         framing = try BodyFraming(headers)
     }
 
@@ -39,7 +39,7 @@ struct RequestHead {
         version != "HTTP/1.0" && headers["Expect"]?.lowercased() == "100-continue" && framing != .length(0)
     }
 
-    static func field(_ line: String) throws(RequestError) -> LoopbackServer.Headers.Field {
+    static func field(_ line: String) throws(RequestError) -> HTTPHeaders.Field {
         guard let colon = line.firstIndex(of: ":") else { throw .malformed("A header field has no colon.") }
         let name = line[..<colon]
         guard !name.isEmpty, !name.contains(where: \.isWhitespace) else {
@@ -55,7 +55,7 @@ enum BodyFraming: Equatable {
     case length(Int)
     case chunked
 
-    init(_ headers: LoopbackServer.Headers) throws(RequestError) {
+    init(_ headers: HTTPHeaders) throws(RequestError) {
         let lengths = Set(headers.values(for: "Content-Length"))
         let codings = headers.values(for: "Transfer-Encoding")
         guard codings.isEmpty || lengths.isEmpty else {

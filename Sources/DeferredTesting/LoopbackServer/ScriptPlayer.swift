@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 import Foundation
 
 /// Plays scripts on a connection.
@@ -52,7 +53,7 @@ struct ScriptPlayer {
         while case let piece = try body.next(atMost: 64 * 1_024), !piece.isEmpty {
             try connection.send(Data("\(String(piece.count, radix: 16))\r\n".utf8) + piece + Data("\r\n".utf8))
         }
-        try connection.send(Data("0\r\n\(LoopbackServer.Headers(body.trailers).lines)\r\n".utf8))
+        try connection.send(Data("0\r\n\(HTTPHeaders(body.trailers).lines)\r\n".utf8))
     }
 
     private func receive(_ count: Int) throws {

@@ -1,3 +1,4 @@
+import DeferredNetworking
 import DeferredTesting
 import Foundation
 
@@ -32,7 +33,7 @@ struct Demo {
 
     init() throws {
         server = try LoopbackServer { request in
-            Self.files.first { "/\($0.name)" == request.path }?.script(for: request) ?? .status(404)
+            Self.files.first { "/\($0.name)" == request.path }?.script(for: request) ?? .response(404)
         }
     }
 

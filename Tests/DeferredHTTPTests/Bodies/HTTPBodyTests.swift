@@ -11,7 +11,7 @@ struct HTTPBodyTests {
 
     /// Sends a body and returns the request as it arrives at a server.
     private func sent(_ body: HTTPBody, headers: HTTPHeaders = [:]) async throws -> LoopbackServer.Request {
-        let server = try LoopbackServer { _ in .status(204) }
+        let server = try LoopbackServer { _ in .response(204) }
         defer { server.stop() }
         let request = HTTPRequest(.post, url: server.url("/"), headers: headers, body: body)
         let response = try await URLSessionLoader.underTest().load(request).get()
@@ -91,7 +91,7 @@ struct HTTPBodyTests {
     @Test func `a body with files can be sent again`() async throws {
         let folder = try TemporaryDirectory()
         try Data("file".utf8).write(to: folder.file)
-        let server = try LoopbackServer { .response(status: $0.number == 1 ? 503 : 200, body: .bytes($0.body)) }
+        let server = try LoopbackServer { .response($0.number == 1 ? 503 : 200, body: .bytes($0.body)) }
         defer { server.stop() }
         let body = HTTPBody.multipart([.init(name: "f", file: folder.file)], boundary: "edge")
         let clock = ImpatientClock()
@@ -111,7 +111,7 @@ struct HTTPBodyTests {
             let server = try LoopbackServer(beforeBody: { _ in
                 [.receive(1 << 40), .send("HTTP/1.1 204 No Content\r\n\r\n")]
             }) {
-                _ in .status(500)
+                _ in .response(500)
             }
             let body = HTTPBody.multipart([.init(name: "f", file: folder.file)])
             let before = residentMemory()

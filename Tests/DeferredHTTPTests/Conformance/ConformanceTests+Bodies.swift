@@ -27,7 +27,7 @@ extension ConformanceTests {
 
         @Test(arguments: Route.duplex)
         func `what is sent comes back`(route: Route) async throws {
-            let server = try ConformanceServer(route, beforeBody: { _ in .echo() }) { _ in .status(404) }
+            let server = try ConformanceServer(route, beforeBody: { _ in .echo() }) { _ in .response(404) }
             defer { server.stop() }
             let body = URLClient.UploadBody.stream { HTTPBody.sequence([Data("hello, ".utf8), Data("there".utf8)]) }
             #expect(try await server.client().upload(server.url(), from: body).answer() == (200, "hello, there"))
@@ -35,7 +35,7 @@ extension ConformanceTests {
 
         @Test(arguments: Route.duplex)
         func `a million bytes come back while they are sent`(route: Route) async throws {
-            let server = try ConformanceServer(route, beforeBody: { _ in .echo() }) { _ in .status(404) }
+            let server = try ConformanceServer(route, beforeBody: { _ in .echo() }) { _ in .response(404) }
             defer { server.stop() }
             let content = LoopbackServer.Payload.patternBytes(0..<1_000_000)
             let bodies: [URLClient.UploadBody] = [
@@ -60,7 +60,7 @@ extension ConformanceTests {
 
         @Test(.enabled(if: isLibcurlTested), arguments: Route.duplex)
         func `a byte goes when the last one has come back`(route: Route) async throws {
-            let server = try ConformanceServer(route, beforeBody: { _ in .echo() }) { _ in .status(404) }
+            let server = try ConformanceServer(route, beforeBody: { _ in .echo() }) { _ in .response(404) }
             defer { server.stop() }
             let (bytes, sender) = AsyncStream.makeStream(of: Data.self)
             sender.yield(Data("a".utf8))
@@ -79,7 +79,7 @@ extension ConformanceTests {
             let script =
                 LoopbackServer.Script.raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
                 + .repeating([.send("1\r\na\r\n"), .receive(1)], count: Self.count) + [.send("0\r\n\r\n")]
-            let server = try ConformanceServer(route, beforeBody: { _ in script }) { _ in .status(404) }
+            let server = try ConformanceServer(route, beforeBody: { _ in script }) { _ in .response(404) }
             defer { server.stop() }
             let (bytes, sender) = AsyncStream.makeStream(of: Data.self)
             let response = try await begin(bytes, to: server)

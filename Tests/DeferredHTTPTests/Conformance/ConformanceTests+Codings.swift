@@ -51,7 +51,7 @@ extension ConformanceTests {
 
         @Test(arguments: Route.available)
         func `a server may send the text as it is`(route: Route) async throws {
-            for fields in [[:], ["Content-Encoding": "identity"]] as [LoopbackServer.Headers] {
+            for fields in [[:], ["Content-Encoding": "identity"]] as [HTTPHeaders] {
                 let server = try ConformanceServer(route) { _ in .response(headers: fields, body: .text(Self.text)) }
                 defer { server.stop() }
                 #expect(try await server.client().begin(server.url()).answer() == (200, Self.text))

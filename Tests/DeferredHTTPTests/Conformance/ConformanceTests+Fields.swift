@@ -19,7 +19,7 @@ extension ConformanceTests {
 
         /// Returns the fields with a name that reach the server, from a client and from a chain.
         private func sent(_ fields: [(String, String)], _ name: String, _ route: Route) async throws -> [[String]] {
-            let server = try ConformanceServer(route) { _ in .status(200) }
+            let server = try ConformanceServer(route) { _ in .response(200) }
             defer { server.stop() }
             let client = server.client()
             var request = URLRequest(url: try server.url())
@@ -57,7 +57,7 @@ extension ConformanceTests {
         @Test(arguments: Route.available)
         func `a field that the server sends twice has both values`(route: Route) async throws {
             let server = try ConformanceServer(route) { _ in
-                .status(200, headers: ["X-Twice": "one", "X-Twice": "two"])
+                .response(200, headers: ["X-Twice": "one", "X-Twice": "two"])
             }
             defer { server.stop() }
             let head = try await server.client().begin(server.url()).get().1
@@ -69,7 +69,7 @@ extension ConformanceTests {
         func `a cookie that the server sets is sent with the next request`(route: Route) async throws {
             let server = try ConformanceServer(route) { request in
                 request.path == "/set"
-                    ? .status(200, headers: ["Set-Cookie": "name=\(request.number)-value"]) : .status(200)
+                    ? .response(200, headers: ["Set-Cookie": "name=\(request.number)-value"]) : .response(200)
             }
             defer { server.stop() }
             let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
@@ -90,7 +90,7 @@ extension ConformanceTests {
                     return .response(headers: ["ETag": tag, "X-Confirmed": "no"], body: .text("\(current)"))
                 }
                 version.store(current + 1, ordering: .relaxed)
-                return .response(status: 304, headers: ["ETag": tag, "X-Confirmed": "yes"])
+                return .response(304, headers: ["ETag": tag, "X-Confirmed": "yes"])
             }
         }
 

@@ -17,7 +17,7 @@ extension ConformanceTests {
 
         @Test(arguments: Route.available, ["HEAD", "GET", "PUT", "POST", "DELETE"])
         func `each method gets its answer, which may be empty`(route: Route, method: String) async throws {
-            let server = try ConformanceServer(route) { _ in .status(200) }
+            let server = try ConformanceServer(route) { _ in .response(200) }
             defer { server.stop() }
             var request = URLRequest(url: try server.url())
             request.httpMethod = method
@@ -30,7 +30,7 @@ extension ConformanceTests {
         func `an error is a response, and so is a status that nobody has defined`(route: Route, status: Int)
             async throws
         {
-            let server = try ConformanceServer(route) { _ in .status(status) }
+            let server = try ConformanceServer(route) { _ in .response(status) }
             defer { server.stop() }
             let client = server.client()
             #expect(try await client.begin(server.url()).answer() == (HTTPStatus(status), ""))
@@ -94,7 +94,7 @@ extension ConformanceTests {
         @Test(arguments: Route.available)
         func `the items of a query arrive in order, also empty ones and those with one name`(route: Route) async throws
         {
-            let server = try ConformanceServer(route) { _ in .status(200) }
+            let server = try ConformanceServer(route) { _ in .response(200) }
             defer { server.stop() }
             let items = [("a", "1"), ("b", "2 & 3"), ("empty", ""), ("a", "ä+")].map {
                 URLQueryItem(name: $0.0, value: $0.1)

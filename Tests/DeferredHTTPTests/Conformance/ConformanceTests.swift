@@ -28,7 +28,7 @@ enum ConformanceTests {
 
     @Test(.enabled(if: isLibcurlTested), arguments: ConformanceServer.Route.available)
     static func `each route has its version of HTTP`(route: ConformanceServer.Route) async throws {
-        let server = try ConformanceServer(route) { _ in .status(200) }
+        let server = try ConformanceServer(route) { _ in .response(200) }
         defer { server.stop() }
         let head = try await server.client().begin(server.url()).get().1
         #expect(head.version == (route == .direct ? "HTTP/1.1" : "HTTP/2"))

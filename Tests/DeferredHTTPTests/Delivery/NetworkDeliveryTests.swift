@@ -18,7 +18,7 @@ struct NetworkDeliveryTests {
 
     @Test func `a stream through the whole chain`() async throws {
         let server = try LoopbackServer {
-            $0.number == 1 ? .status(503) : .response(body: .pattern(count: 200_000))
+            $0.number == 1 ? .response(503) : .response(body: .pattern(count: 200_000))
         }
         defer { server.stop() }
         var request = HTTPRequest(url: server.url("/"))
@@ -67,7 +67,7 @@ struct NetworkDeliveryTests {
     @Test func `a refused file is a response, which loaders judge`() async throws {
         let target = try TemporaryDirectory()
         let server = try LoopbackServer { request in
-            request.headers["Authorization"] == nil ? .response(status: 401, body: "why") : .response(body: "whole")
+            request.headers["Authorization"] == nil ? .response(401, body: "why") : .response(body: "whole")
         }
         defer { server.stop() }
         var request = HTTPRequest(url: server.url("/"))
@@ -82,7 +82,7 @@ struct NetworkDeliveryTests {
     }
 
     @Test func `a body from an asynchronous sequence is sent whole, in each attempt`() async throws {
-        let server = try LoopbackServer { .response(status: $0.number == 1 ? 503 : 200) }
+        let server = try LoopbackServer { .response($0.number == 1 ? 503 : 200) }
         defer { server.stop() }
         let pieces = [Data("ab".utf8), Data(), Data("cde".utf8)]
         @Sendable func bytes() -> AsyncStream<Data> {
@@ -103,7 +103,7 @@ struct NetworkDeliveryTests {
     }
 
     @Test func `a body that can be sent once is not tried again`() async throws {
-        let server = try LoopbackServer { _ in .status(503) }
+        let server = try LoopbackServer { _ in .response(503) }
         defer { server.stop() }
         let bytes = AsyncStream<Data> { $0.finish() }
         let request = HTTPRequest(.put, url: server.url("/"), body: .stream(bytes))
@@ -119,7 +119,7 @@ struct NetworkDeliveryTests {
         let whole = Log<Data>()
         let server = try LoopbackServer {
             whole.add($0.body)
-            return .status(200)
+            return .response(200)
         }
         defer { server.stop() }
         let body = HTTPBody.stream(length: 7, spooled: isSpooled) { AsyncStream<Data> { $0.finish() } }
@@ -165,7 +165,7 @@ struct NetworkDeliveryTests {
         let whole = Log<Data>()
         let server = try LoopbackServer {
             whole.add($0.body)
-            return .status(200)
+            return .response(200)
         }
         defer { server.stop() }
         let body = HTTPBody.stream(AsyncStream<Data> { $0.yield(Data("a".utf8)) })

@@ -138,10 +138,10 @@ extension LoopbackServer {
         let (token, uses) = (Counter(), Counter())
         return try LoopbackServer(requestLogLimit: 0) { request in
             if request.path == "/token" { return .response(body: .text("\(token.value)")) }
-            guard request.headers["Authorization"] == "Bearer \(token.value)" else { return .status(401) }
+            guard request.headers["Authorization"] == "Bearer \(token.value)" else { return .response(401) }
             if uses.next() % 300 == 0 { _ = token.next() }
             switch request.path {
-            case "/api/busy" where request.number % 2 == 0: return .status(429, headers: ["Retry-After": "1"])
+            case "/api/busy" where request.number % 2 == 0: return .response(429, headers: ["Retry-After": "1"])
             case "/api/reset" where request.number % 2 == 0:
                 return .response(body: "12345", contentLength: 10) + [.reset]
             case "/api/stall": return .response(body: "12345", contentLength: 10) + [.stall]

@@ -57,7 +57,7 @@ struct ApplyEnvironmentTests {
     }
 
     @Test func `redirects to another origin carry neither its headers nor secrets on`() async throws {
-        let other = try LoopbackServer { _ in .status(204) }
+        let other = try LoopbackServer { _ in .response(204) }
         let server = try LoopbackServer { request in
             request.path == "/same" ? .redirect(to: other.url("/other").absoluteString) : .redirect(to: "/same")
         }

@@ -31,7 +31,7 @@ struct FollowRedirectsTests {
         for (loader, isLibcurl) in zip(URLSessionLoader.each, [false, true]) where location.isUTF8 || isLibcurl {
             let server = try LoopbackServer { request in
                 request.number == 1
-                    ? .raw(.bytes(location.response(host: request.headers["Host"] ?? ""))) : .status(200)
+                    ? .raw(.bytes(location.response(host: request.headers["Host"] ?? ""))) : .response(200)
             }
             defer { server.stop() }
             let response = try await (FollowRedirects() --> loader).load(HTTPRequest(url: server.url("/t/base?q=1")))

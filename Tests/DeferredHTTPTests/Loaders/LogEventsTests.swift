@@ -55,7 +55,7 @@ struct LogEventsTests {
 
     @Test func `the events of the client below have it, too`() async throws {
         let (server, seen) = (
-            try LoopbackServer { .status($0.path == "/busy" ? 503 : 204) }, Journal<URLClient.Event>()
+            try LoopbackServer { .response($0.path == "/busy" ? 503 : 204) }, Journal<URLClient.Event>()
         )
         defer { server.stop() }
         var configuration = URLClient.Configuration()

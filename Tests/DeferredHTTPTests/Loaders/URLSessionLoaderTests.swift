@@ -13,8 +13,8 @@ struct URLSessionLoaderTests {
         let server = try LoopbackServer { request in
             let status = Int(request.path.dropFirst()) ?? 0
             return status == 206
-                ? .response(status: 206, headers: ["Content-Range": "bytes 0-4/9"], body: "hello")
-                : .response(status: status)
+                ? .response(206, headers: ["Content-Range": "bytes 0-4/9"], body: "hello")
+                : .response(status)
         }
         defer { server.stop() }
         for loader in URLSessionLoader.each {
@@ -36,7 +36,7 @@ struct URLSessionLoaderTests {
     @Test func `a file is never a part that nobody asked for`() async throws {
         let target = try TemporaryDirectory()
         let server = try LoopbackServer { _ in
-            .response(status: 206, headers: ["Content-Range": "bytes 0-4/9"], body: "hello")
+            .response(206, headers: ["Content-Range": "bytes 0-4/9"], body: "hello")
         }
         defer { server.stop() }
         for loader in URLSessionLoader.each {
@@ -55,7 +55,7 @@ struct URLSessionLoaderTests {
     @Test func `a request goes out as it is, and the response comes back`() async throws {
         let server = try LoopbackServer { request in
             .response(
-                status: 201,
+                201,
                 headers: ["X-B": "2", "X-A": "1"],
                 body: .text("\(request.method) \(request.target)")
             )
@@ -94,7 +94,7 @@ struct URLSessionLoaderTests {
     func `every status is a response, after one attempt`(status: Int) async throws {
         let server = try LoopbackServer { _ in
             .response(
-                status: status,
+                status,
                 headers: ["WWW-Authenticate": "Basic realm=\"r\""],
                 body: .pattern(count: 100_000)
             )
@@ -113,8 +113,8 @@ struct URLSessionLoaderTests {
             switch request.path {
             case "/private":
                 request.headers["Authorization"] == "Bearer new"
-                    ? .status(200) : .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
-            default: .response(status: 503, body: "no")
+                    ? .response(200) : .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+            default: .response(503, body: "no")
             }
         }
         defer { server.stop() }
@@ -193,7 +193,7 @@ struct URLSessionLoaderTests {
 extension LoopbackServer {
     /// Returns a URL with a port on which no server listens.
     fileprivate static func unusedURL() throws -> URL {
-        let server = try LoopbackServer { _ in .status(200) }
+        let server = try LoopbackServer { _ in .response(200) }
         defer { server.stop() }
         return server.url("/")
     }

@@ -65,7 +65,7 @@ struct CheckedOnceTests {
     }
 
     #if os(Linux)
-    private static let hasIPv6 = (try? LoopbackServer.overIPv6(respond: { _ in .status(204) })) != nil
+    private static let hasIPv6 = (try? LoopbackServer.overIPv6(respond: { _ in .response(204) })) != nil
 
     @Test(.enabled(if: hasIPv6)) func `a chain over libcurl loads from an IPv6 host`() async throws {
         let server = try LoopbackServer.overIPv6(respond: {

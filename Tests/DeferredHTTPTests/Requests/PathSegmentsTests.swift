@@ -62,7 +62,7 @@ struct PathSegmentsTests {
     }
 
     @Test func `the path that a signature sees is the one that arrives, or none does`() async throws {
-        let server = try LoopbackServer { _ in .status(204) }
+        let server = try LoopbackServer { _ in .response(204) }
         defer { server.stop() }
         let base = server.url("/").absoluteString.dropLast()
         for (loader, isLibcurl) in zip(URLSessionLoader.each, [false, true]) {
@@ -87,7 +87,7 @@ struct PathSegmentsTests {
     func `a redirect's dots are resolved`(reference: String) async throws {
         for (loader, isFollowedByClient) in URLSessionLoader.each.flatMap({ [($0, true), ($0, false)] }) {
             let server = try LoopbackServer { request in
-                guard request.number == 1 else { return .status(200) }
+                guard request.number == 1 else { return .response(200) }
                 let host = request.headers["Host"] ?? ""
                 return .redirect(to: reference.replacing("//host/", with: "//\(host)/"))
             }

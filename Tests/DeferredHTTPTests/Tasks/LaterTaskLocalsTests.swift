@@ -113,7 +113,7 @@ struct LaterTaskLocalsTests {
     @Test func `a client's answer to a challenge, and its events`() async throws {
         let server = try LoopbackServer { request in
             request.headers["Authorization"] == nil
-                ? .status(401, headers: ["WWW-Authenticate": "Bearer"]) : .response()
+                ? .response(401, headers: ["WWW-Authenticate": "Bearer"]) : .response()
         }
         defer { server.stop() }
         var configuration = URLClient.Configuration()

@@ -44,7 +44,7 @@ extension URLClientTests {
         }
 
         @Test func `libcurl refuses protocol classes instead of sending their requests to the network`() async throws {
-            let server = try LoopbackServer { _ in .status(200) }
+            let server = try LoopbackServer { _ in .response(200) }
             defer { server.stop() }
             let client = Self.client {
                 $0.engine = .libcurl

@@ -20,7 +20,7 @@ extension URLClientTests {
             try LoopbackServer { request in
                 request.headers["Authorization"] == field
                     ? .response(body: .text("welcome \(String(decoding: request.body, as: UTF8.self))"))
-                    : .response(status: 401, headers: ["WWW-Authenticate": challenge], body: "denied")
+                    : .response(401, headers: ["WWW-Authenticate": challenge], body: "denied")
             }
         }
 
@@ -176,7 +176,7 @@ extension URLClientTests {
         func `a credential that cannot be sent as it is fails the request, and is not left out`(
             credential: URLClient.Credential
         ) async throws {
-            let server = try LoopbackServer { _ in .status(401) }
+            let server = try LoopbackServer { _ in .response(401) }
             defer { server.stop() }
             let preemptive = URLClient.fresh {
                 $0.authentication = .custom(preemptive: credential) { _ in .success(nil) }

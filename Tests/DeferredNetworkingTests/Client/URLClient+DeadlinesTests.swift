@@ -140,7 +140,7 @@ extension URLClientTests {
 
         @Test func `deadlines and pauses that no clock can hold never come`() async throws {
             let server = try LoopbackServer { request in
-                request.number == 1 ? .status(503) : .response(body: "hello")
+                request.number == 1 ? .response(503) : .response(body: "hello")
             }
             defer { server.stop() }
             let retries = Log<Void>()

@@ -25,7 +25,7 @@ extension URLClientTests {
                         #"realm="r", nonce="\#(nonces.entries.count)", qop="\#(protection)", algorithm=SHA-256"#
                     let stale = isStale ? ", stale=true" : ""
                     return .response(
-                        status: 401,
+                        401,
                         headers: ["WWW-Authenticate": "Basic realm=\"r\", Digest \(fields)\(stale)"],
                         body: "denied"
                     )

@@ -107,7 +107,7 @@ extension URLClientTests {
                 // This server ignores If-Range.
                 let start = Int(request.headers["Range"]?.dropFirst(6).dropLast() ?? "") ?? 0
                 return .response(
-                    status: 206,
+                    206,
                     headers: ["ETag": "\"2\"", "Content-Range": "bytes \(start)-99999/100000"],
                     body: .bytes(Data(count: 100_000 - start))
                 )
@@ -155,7 +155,7 @@ extension URLClientTests {
         @Test func `a refusal without end is read up to 64 KiB`() async throws {
             let server = try LoopbackServer { _ in
                 // At a pace that leaves the client time to end the transfer, where it can't hold the server up.
-                .response(status: 401, body: .pattern(count: 1 << 40)).dripped(16 << 10, every: .milliseconds(2))
+                .response(401, body: .pattern(count: 1 << 40)).dripped(16 << 10, every: .milliseconds(2))
             }
             defer { server.stop() }
             let folder = try TemporaryDirectory()
@@ -191,7 +191,7 @@ extension URLClientTests {
         @Test func `a credential is found for a download too`() async throws {
             let server = try LoopbackServer { request in
                 request.headers["Authorization"] == nil
-                    ? .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "denied")
+                    ? .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "denied")
                     : .response(body: "hello")
             }
             defer { server.stop() }

@@ -32,8 +32,8 @@ extension URLClientTests {
             let server = try LoopbackServer { request in
                 switch request.number {
                 case 1: .redirect(to: "/next", status: 307)
-                case 2: .response(status: 401, body: "no")
-                case 3: .response(status: 503, body: "later")
+                case 2: .response(401, body: "no")
+                case 3: .response(503, body: "later")
                 default: .response(body: "hello")
                 }
             }
@@ -63,7 +63,7 @@ extension URLClientTests {
         }
 
         @Test func `a body that is sent again after a redirect counts twice`() async throws {
-            let server = try LoopbackServer { $0.number == 1 ? .redirect(to: "/next", status: 307) : .status(204) }
+            let server = try LoopbackServer { $0.number == 1 ? .redirect(to: "/next", status: 307) : .response(204) }
             defer { server.stop() }
             let sent = Log<Int64>()
             let client = URLClient.fresh { $0.monitor = { sent.add(Int64($0.sent)) } }
@@ -80,7 +80,7 @@ extension URLClientTests {
             async throws
         {
             let server = try LoopbackServer { request in
-                request.path == "/busy" && request.number == 1 ? .response(status: 503, body: "later") : .status(204)
+                request.path == "/busy" && request.number == 1 ? .response(503, body: "later") : .response(204)
             }
             defer { server.stop() }
             let events = Log<(monitor: String, event: URLClient.Event)>()
@@ -159,7 +159,7 @@ extension URLClientTests {
 
         @Test func `an event is one line without credentials`() async throws {
             let server = try LoopbackServer { request in
-                request.path == "/" ? .redirect(to: "/next?token=secret") : .response(status: 404, body: "no")
+                request.path == "/" ? .redirect(to: "/next?token=secret") : .response(404, body: "no")
             }
             defer { server.stop() }
             let events = Log<URLClient.Event>()

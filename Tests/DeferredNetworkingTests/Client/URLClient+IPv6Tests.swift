@@ -12,7 +12,7 @@ import FoundationNetworking
 #endif
 
 /// True if servers can listen on `[::1]` here.
-private let hasIPv6 = (try? LoopbackServer.overIPv6(respond: { _ in .status(204) })) != nil
+private let hasIPv6 = (try? LoopbackServer.overIPv6(respond: { _ in .response(204) })) != nil
 
 extension URLClientTests {
     @Suite("IPv6", .enabled(if: hasIPv6))
@@ -73,7 +73,7 @@ extension URLClientTests {
         }
 
         @Test func `the policy of one origin tells the loopback addresses of both versions apart`() async throws {
-            let other = try LoopbackServer { _ in .status(204) }
+            let other = try LoopbackServer { _ in .response(204) }
             defer { other.stop() }
             let server = try LoopbackServer.overIPv6(respond: { _ in .redirect(to: other.url("/").absoluteString) })
             defer { server.stop() }

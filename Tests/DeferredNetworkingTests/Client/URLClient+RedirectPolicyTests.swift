@@ -35,7 +35,7 @@ extension URLClientTests {
             for engine in URLClient.Configuration.Engine.each where location.isUTF8 || engine != .urlSession {
                 let server = try LoopbackServer { request in
                     request.number == 1
-                        ? .raw(.bytes(location.response(host: request.headers["Host"] ?? ""))) : .status(200)
+                        ? .raw(.bytes(location.response(host: request.headers["Host"] ?? ""))) : .response(200)
                 }
                 defer { server.stop() }
                 let client = URLClient.fresh {

@@ -21,7 +21,7 @@ extension URLClientTests {
         }
 
         @Test func `every door takes them, and URLs`() async throws {
-            let server = try LoopbackServer { _ in .response(status: 404, body: "1") }
+            let server = try LoopbackServer { _ in .response(404, body: "1") }
             defer { server.stop() }
             let client = client()
             let url = server.url("/")
@@ -39,7 +39,7 @@ extension URLClientTests {
 
         @Test func `a request may have its own deadline and retries`() async throws {
             let server = try LoopbackServer { request in
-                request.path == "/stall" ? [.stall] : request.number == 1 ? .status(503) : .response(body: "hello")
+                request.path == "/stall" ? [.stall] : request.number == 1 ? .response(503) : .response(body: "hello")
             }
             defer { server.stop() }
             let client = client()

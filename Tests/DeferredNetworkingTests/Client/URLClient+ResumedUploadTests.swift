@@ -34,7 +34,7 @@ extension URLClientTests {
                         }
                         self.breaks.withLock { _ = $0.removeFirst() }
                         let offer: LoopbackServer.Script =
-                            request.method == "PATCH" ? [] : .status(104, headers: ["Location": self.location])
+                            request.method == "PATCH" ? [] : .response(104, headers: ["Location": self.location])
                         // As many bytes as it reads before it closes the connection count as stored.
                         let offset = request.headers["Upload-Offset"].flatMap { Int($0) } ?? 0
                         self.received.withLock { $0 = $0.prefix(offset) + Self.bytes(offset..<offset + count) }
@@ -44,11 +44,11 @@ extension URLClientTests {
                         switch request.method {
                         case "HEAD":
                             let count = self.received.withLock { $0.count }
-                            return .status(204, headers: ["Upload-Offset": "\(count)", "Upload-Complete": "?0"])
+                            return .response(204, headers: ["Upload-Offset": "\(count)", "Upload-Complete": "?0"])
                         case "PATCH":
                             let offset = request.headers["Upload-Offset"].flatMap { Int($0) } ?? -1
                             self.received.withLock { $0 = $0.prefix(offset) + request.body }
-                            return .response(status: 201, body: "done")
+                            return .response(201, body: "done")
                         default:
                             self.received.withLock { $0 = request.body }
                             return .response(body: "at once")
@@ -113,7 +113,7 @@ extension URLClientTests {
 
         @Test func `an upload at another origin is not used, and gets no credentials`() async throws {
             let other = try LoopbackServer { _ in
-                .status(204, headers: ["Upload-Offset": "1", "Upload-Complete": "?0"])
+                .response(204, headers: ["Upload-Offset": "1", "Upload-Complete": "?0"])
             }
             let uploads = Uploads(breakingAfter: [1_000], location: other.url("/uploads/1").absoluteString)
             let server = try uploads.start()
@@ -155,7 +155,7 @@ extension URLClientTests {
                     let fields = locations.map { "Location: \($0.replacingOccurrences(of: "HOST", with: host))\r\n" }
                     return .raw(.text("HTTP/1.1 104 Resumption\r\n\(fields.joined())\r\n")) + [.receive(1_000), .reset]
                 },
-                respond: { _ in .status(204, headers: ["Upload-Offset": "0"]) }
+                respond: { _ in .response(204, headers: ["Upload-Offset": "0"]) }
             )
             defer { server.stop() }
             let body = URLClient.UploadBody.data(Uploads.bytes(0..<Self.length))
@@ -168,8 +168,8 @@ extension URLClientTests {
             let server = try LoopbackServer(
                 beforeBody: { _ in nil },
                 respond: { _ in
-                    .status(104, headers: ["Location": "/up"])
-                        + .response(status: 201, headers: ["Upload-Complete": "?0", "Upload-Offset": "5"])
+                    .response(104, headers: ["Location": "/up"])
+                        + .response(201, headers: ["Upload-Complete": "?0", "Upload-Offset": "5"])
                 }
             )
             defer { server.stop() }
@@ -180,12 +180,12 @@ extension URLClientTests {
         }
 
         private static let answers: [(script: LoopbackServer.Script, count: Int, part: String)] = [
-            (.status(404), 2, "404"), (.status(503), 4, "503"),
-            (.status(204, headers: ["Upload-Offset": "9", "Upload-Complete": "?1"]), 2, "has all of the body"),
-            (.status(204, headers: ["Upload-Complete": "?0"]), 2, "how much"),
-            (.status(204, headers: ["Upload-Offset": "99999999999"]), 2, "how much"),
-            (.status(204, headers: ["Upload-Offset": "-1"]), 2, "how much"),
-            (.status(204, headers: ["Upload-Offset": "x"]), 2, "how much"),
+            (.response(404), 2, "404"), (.response(503), 4, "503"),
+            (.response(204, headers: ["Upload-Offset": "9", "Upload-Complete": "?1"]), 2, "has all of the body"),
+            (.response(204, headers: ["Upload-Complete": "?0"]), 2, "how much"),
+            (.response(204, headers: ["Upload-Offset": "99999999999"]), 2, "how much"),
+            (.response(204, headers: ["Upload-Offset": "-1"]), 2, "how much"),
+            (.response(204, headers: ["Upload-Offset": "x"]), 2, "how much"),
         ]
 
         @Test(arguments: answers)
@@ -194,7 +194,7 @@ extension URLClientTests {
         {
             let server = try LoopbackServer(
                 beforeBody: {
-                    $0.method == "POST" ? .status(104, headers: ["Location": "up"]) + [.receive(1_000), .reset] : nil
+                    $0.method == "POST" ? .response(104, headers: ["Location": "up"]) + [.receive(1_000), .reset] : nil
                 },
                 respond: { _ in script }
             )
@@ -208,8 +208,8 @@ extension URLClientTests {
 
         @Test func `a cancelled upload is not resumed`() async throws {
             let server = try LoopbackServer(
-                beforeBody: { _ in .status(104, headers: ["Location": "/up"]) + [.stall] },
-                respond: { _ in .status(204) }
+                beforeBody: { _ in .response(104, headers: ["Location": "/up"]) + [.stall] },
+                respond: { _ in .response(204) }
             )
             defer { server.stop() }
             let offered = Deferred<Void>()
@@ -238,7 +238,7 @@ extension URLClientTests {
     @Suite("Parts of files")
     struct PartsOfFiles {
         @Test func `parts are sent at once, each with its length, and again for another attempt`() async throws {
-            let server = try LoopbackServer { .response(status: $0.number == 1 ? 503 : 200, body: "ok") }
+            let server = try LoopbackServer { .response($0.number == 1 ? 503 : 200, body: "ok") }
             defer { server.stop() }
             let directory = try TemporaryDirectory()
             let file = directory.url.appending(path: "body")

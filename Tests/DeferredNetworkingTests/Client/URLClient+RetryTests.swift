@@ -51,7 +51,7 @@ extension URLClientTests {
 
         @Test(arguments: [408, 429, 502, 503, 504])
         func `a status that passes is tried again with growing pauses`(status: Int) async throws {
-            let server = try LoopbackServer { $0.number < 3 ? .status(status) : .response(body: "hello") }
+            let server = try LoopbackServer { $0.number < 3 ? .response(status) : .response(body: "hello") }
             defer { server.stop() }
             let clock = NotingClock()
             #expect(try await client(clock).begin(server.url("/")).text() == "hello")
@@ -97,7 +97,7 @@ extension URLClientTests {
         }
 
         @Test func `the last attempt's response is the result`() async throws {
-            let server = try LoopbackServer { .response(status: 503, body: "\($0.number)") }
+            let server = try LoopbackServer { .response(503, body: "\($0.number)") }
             defer { server.stop() }
             let ending = await client(NotingClock()).begin(server.url("/")).ending()
             #expect(ending == .client(.unacceptableStatus(code: 503, body: Data("3".utf8))))
@@ -106,7 +106,7 @@ extension URLClientTests {
 
         @Test(arguments: ["POST", "PATCH"])
         func `a request that must not be sent twice is not retried`(method: String) async throws {
-            let server = try LoopbackServer { _ in .status(503) }
+            let server = try LoopbackServer { _ in .response(503) }
             defer { server.stop() }
             let request = URLRequest(server.url("/")) { $0.httpMethod = method }
             #expect(await client(NotingClock()).begin(request).ending() != .status(200))
@@ -114,7 +114,7 @@ extension URLClientTests {
         }
 
         @Test func `a request that the caller declares repeatable is retried`() async throws {
-            let server = try LoopbackServer { $0.number % 2 == 1 ? .status(503) : .response(body: "hello") }
+            let server = try LoopbackServer { $0.number % 2 == 1 ? .response(503) : .response(body: "hello") }
             defer { server.stop() }
             var request = URLRequest.post(server.url("/"), Data("body".utf8))
             let allowing = client(NotingClock()) { $0.retries.methods.insert("POST") }
@@ -128,13 +128,13 @@ extension URLClientTests {
             let server = try LoopbackServer { request in
                 guard request.number == 1 else { return .response(body: "hello") }
                 let value = request.path == "/far" ? "3600" : "17"
-                return .status(429, headers: ["Retry-After": value])
+                return .response(429, headers: ["Retry-After": value])
             }
             defer { server.stop() }
             let clock = NotingClock()
             #expect(try await client(clock).begin(server.url("/near")).text() == "hello")
             #expect(clock.pauses.entries == [.seconds(17)])
-            let other = try LoopbackServer { _ in .status(429, headers: ["Retry-After": "3600"]) }
+            let other = try LoopbackServer { _ in .response(429, headers: ["Retry-After": "3600"]) }
             defer { other.stop() }
             #expect(
                 await client(clock).begin(other.url("/")).ending()
@@ -175,7 +175,7 @@ extension URLClientTests {
         }
 
         @Test func `cancelling ends the pause`() async throws {
-            let server = try LoopbackServer { _ in .status(503) }
+            let server = try LoopbackServer { _ in .response(503) }
             defer { server.stop() }
             let clock = EndlessClock()
             let client = URLClient.fresh {
@@ -190,7 +190,7 @@ extension URLClientTests {
         }
 
         @Test func `a request that yields its place lets others run in its pause`() async throws {
-            let server = try LoopbackServer { $0.path == "/busy" ? .status(503) : .response(body: "hello") }
+            let server = try LoopbackServer { $0.path == "/busy" ? .response(503) : .response(body: "hello") }
             defer { server.stop() }
             let clock = EndlessClock()
             let client = URLClient.fresh {

@@ -34,7 +34,7 @@ extension URLClientTests {
 
         @Test func `the clean-up after an upload that is cancelled is waited for`() async throws {
             let server = try LoopbackServer { request in
-                request.method == "PUT" ? [.stall] : .response(status: 204).delayed(by: .milliseconds(30))
+                request.method == "PUT" ? [.stall] : .response(204).delayed(by: .milliseconds(30))
             }
             defer { server.stop() }
             let client = URLClient.fresh()

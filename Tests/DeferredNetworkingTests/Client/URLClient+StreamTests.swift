@@ -113,7 +113,7 @@ extension URLClientTests {
         }
 
         @Test func `a status that is not accepted fails with its body`() async throws {
-            let server = try LoopbackServer { _ in .response(status: 404, body: "nothing here") }
+            let server = try LoopbackServer { _ in .response(404, body: "nothing here") }
             defer { server.stop() }
             let error = await URLClient.fresh().stream(URLRequest(url: server.url("/"))).failure() as? URLClientError
             #expect(error == .unacceptableStatus(code: 404, body: Data("nothing here".utf8)))
@@ -122,8 +122,8 @@ extension URLClientTests {
         @Test func `attempts and credentials come before the head`() async throws {
             let server = try LoopbackServer { request in
                 switch request.number {
-                case 1: .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "denied")
-                case 2: .response(status: 503, body: "later")
+                case 1: .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "denied")
+                case 2: .response(503, body: "later")
                 case 3: [.reset]
                 default: .response(body: "hello")
                 }
@@ -139,7 +139,7 @@ extension URLClientTests {
         }
 
         @Test func `the last attempt's response is streamed whatever its status`() async throws {
-            let server = try LoopbackServer { _ in .response(status: 503, body: "later") }
+            let server = try LoopbackServer { _ in .response(503, body: "later") }
             defer { server.stop() }
             let client = URLClient.fresh { $0.validation = .any }
             let response = try await client.stream(URLRequest(url: server.url("/"))).get()
@@ -172,7 +172,7 @@ extension URLClientTests {
             let server = try LoopbackServer { request in
                 // At a pace that leaves the client time to end the transfer, where it can't hold the server up.
                 request.number == 1
-                    ? .response(status: 503, body: .pattern(count: 1 << 40)).dripped(16 << 10, every: .milliseconds(2))
+                    ? .response(503, body: .pattern(count: 1 << 40)).dripped(16 << 10, every: .milliseconds(2))
                     : .response(body: "hello")
             }
             defer { server.stop() }

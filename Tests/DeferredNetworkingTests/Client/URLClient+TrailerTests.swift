@@ -87,7 +87,7 @@ extension URLClientTests {
         }
 
         @Test func `a request's are sent behind its body, anew for each attempt`() async throws {
-            let server = try LoopbackServer { .response(status: $0.number == 1 ? 503 : 200, body: "ok") }
+            let server = try LoopbackServer { .response($0.number == 1 ? 503 : 200, body: "ok") }
             defer { server.stop() }
             let client = URLClient.fresh { $0.retries.attempts = 2 }
             let count = Log<Int>()
@@ -164,7 +164,7 @@ extension URLClientTests {
     /// Heads before that of the response: RFC 9110, section 15.2.
     @Suite("Interim responses", .enabled(if: isLibcurlTested))
     struct InterimResponses {
-        private static let hints = LoopbackServer.Script.status(
+        private static let hints = LoopbackServer.Script.response(
             103,
             headers: ["Link": "</a.css>; rel=preload; as=style", "link": "</b.js>; rel=preload"]
         )
@@ -172,7 +172,7 @@ extension URLClientTests {
         @Test(arguments: [0, 1, 20])
         func `they come in order, before the response, and at most 16`(count: Int) async throws {
             let server = try LoopbackServer { request in
-                let many = (0..<count).map { LoopbackServer.Script.status(102, headers: ["X-Number": "\($0)"]) }
+                let many = (0..<count).map { LoopbackServer.Script.response(102, headers: ["X-Number": "\($0)"]) }
                 return ([Self.hints] + many).reduce([], +) + .response(headers: ["X-Final": "1"], body: "ok")
             }
             defer { server.stop() }
@@ -190,8 +190,8 @@ extension URLClientTests {
             let server = try LoopbackServer { request in
                 switch request.number {
                 case 1: Self.hints + .redirect(to: "/there", status: 307)
-                case 2: Self.hints + .status(503)
-                default: .status(100) + Self.hints + .response(body: "ok")
+                case 2: Self.hints + .response(503)
+                default: .response(100) + Self.hints + .response(body: "ok")
                 }
             }
             defer { server.stop() }

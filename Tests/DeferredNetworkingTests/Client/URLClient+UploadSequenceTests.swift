@@ -28,7 +28,7 @@ extension URLClientTests {
 
         @Test(arguments: [nil, 5])
         func `a sequence is sent, whatever its pieces, and again for another attempt`(length: Int64?) async throws {
-            let server = try LoopbackServer { .response(status: $0.number == 1 ? 503 : 200, body: "ok") }
+            let server = try LoopbackServer { .response($0.number == 1 ? 503 : 200, body: "ok") }
             defer { server.stop() }
             let client = URLClient.fresh { $0.retries.attempts = 2 }
             let body = URLClient.UploadBody.stream(length: length) { Self.pieces("ab", "", "cde") }
@@ -44,7 +44,7 @@ extension URLClientTests {
             let server = try LoopbackServer { request in
                 if request.path != "/" { whole.add(request.body) }
                 switch request.path {
-                case "/moved": return .response(status: 307, headers: ["Location": "/there"])
+                case "/moved": return .response(307, headers: ["Location": "/there"])
                 case "/lost": return request.number == 2 ? [.close] : .response(body: "ok")
                 default: return .response(body: "ok")
                 }
@@ -64,8 +64,8 @@ extension URLClientTests {
         @Test func `a sequence that can be sent once is not sent again, unless it is spooled`() async throws {
             let server = try LoopbackServer { request in
                 switch request.path {
-                case "/moved": .response(status: 307, headers: ["Location": "/there"])
-                case "/busy": .response(status: request.number % 2 == 1 ? 503 : 200, body: "ok")
+                case "/moved": .response(307, headers: ["Location": "/there"])
+                case "/busy": .response(request.number % 2 == 1 ? 503 : 200, body: "ok")
                 default: .response(body: "ok")
                 }
             }
@@ -322,9 +322,9 @@ extension URLClientTests {
         private static let closing: [(script: LoopbackServer.Script, status: Int?)] = [
             ([], nil), (.raw("HTTP/1.1 200"), nil), (.response(body: "do", contentLength: 4), nil),
             (.raw("\(chunk)"), nil),
-            (.raw("\(chunk)no\r\n"), nil), (.response(body: "done", contentLength: 4), 200), (.status(204), 200),
+            (.raw("\(chunk)no\r\n"), nil), (.response(body: "done", contentLength: 4), 200), (.response(204), 200),
             (.raw("HTTP/1.1 200 OK\r\n\r\ndone"), 200), (.raw("HTTP/1.1 404 No\r\n\r\ndone"), 404),
-            (.response(status: 500, body: "done"), 500),
+            (.response(500, body: "done"), 500),
         ]
 
         /// The server closes the connection while the sequence makes nothing, at once or when its bytes were read.

@@ -38,7 +38,7 @@ extension URLClientTests {
         @Test(arguments: [20, 3_000_000], ["PUT", "POST"])
         func `an upload succeeds though the server meets no expectation`(size: Int, method: String) async throws {
             let server = try LoopbackServer(
-                beforeBody: { $0.headers["Expect"] == nil ? nil : .response(status: 417, body: "no") },
+                beforeBody: { $0.headers["Expect"] == nil ? nil : .response(417, body: "no") },
                 respond: { .response(body: "\($0.method) \($0.body.count)") }
             )
             defer { server.stop() }
@@ -128,8 +128,8 @@ extension URLClientTests {
             let server = try LoopbackServer { request in
                 switch (request.path, request.headers["Authorization"], request.number) {
                 case ("/", _, _): .redirect(to: "/next", status: 307)
-                case (_, nil, _): .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
-                case (_, _, ...4): .status(503)
+                case (_, nil, _): .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+                case (_, _, ...4): .response(503)
                 default: .response(body: .bytes(request.body))
                 }
             }

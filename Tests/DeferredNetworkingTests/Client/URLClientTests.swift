@@ -26,7 +26,7 @@ extension URLClient {
         var configuration = Configuration()
         configuration.retries = .none
         if !isLibcurlTested { configuration.engine = .urlSession }
-        if isCacheTested { configuration.cache = PassingCache() }
+        if isCacheTested { configuration.responseCache = PassingCache() }
         change(&configuration)
         return URLClient(configuration: configuration)
     }
@@ -74,7 +74,7 @@ extension URLClientTests {
         }
 
         @Test func `a status that is not accepted fails with its body`() async throws {
-            let server = try LoopbackServer { _ in .response(status: 404, body: "nothing here") }
+            let server = try LoopbackServer { _ in .response(404, body: "nothing here") }
             defer { server.stop() }
             let ending = await URLClient.fresh().begin(server.url("/")).ending()
             #expect(ending == .client(.unacceptableStatus(code: 404, body: Data("nothing here".utf8))))
@@ -84,7 +84,7 @@ extension URLClientTests {
             async throws
         {
             let server = try LoopbackServer { request in
-                request.path == "/404" ? .response(status: 404, headers: ["X-Why": "gone"], body: "") : [.stall]
+                request.path == "/404" ? .response(404, headers: ["X-Why": "gone"], body: "") : [.stall]
             }
             defer { server.stop() }
             let client = URLClient.fresh { $0.maximumBodySize = 1 }
@@ -109,7 +109,7 @@ extension URLClientTests {
         }
 
         @Test func `the body of a status that is not accepted is kept up to 64 KiB`() async throws {
-            let server = try LoopbackServer { _ in .response(status: 500, body: .pattern(count: 1_000_000)) }
+            let server = try LoopbackServer { _ in .response(500, body: .pattern(count: 1_000_000)) }
             defer { server.stop() }
             let ending = await URLClient.fresh { $0.maximumBodySize = 10 }.begin(server.url("/")).ending()
             let body = LoopbackServer.Payload.patternBytes(0..<65_536)
@@ -117,7 +117,7 @@ extension URLClientTests {
         }
 
         @Test func `a refused body without an end is read up to 64 KiB at every door`() async throws {
-            let server = try LoopbackServer { _ in .response(status: 404, body: .pattern(count: 1 << 40)) }
+            let server = try LoopbackServer { _ in .response(404, body: .pattern(count: 1 << 40)) }
             defer { server.stop() }
             let client = URLClient.fresh()
             let folder = try TemporaryDirectory()
@@ -135,7 +135,7 @@ extension URLClientTests {
         }
 
         @Test func `any status is a success where the configuration says so`() async throws {
-            let server = try LoopbackServer { _ in .response(status: 404, body: "nothing here") }
+            let server = try LoopbackServer { _ in .response(404, body: "nothing here") }
             defer { server.stop() }
             let client = URLClient.fresh { $0.validation = .any }
             #expect(try await client.begin(server.url("/")).text() == "nothing here")
@@ -180,7 +180,7 @@ extension URLClientTests {
 
         @Test(arguments: [URLClient.Configuration.Engine.automatic, .urlSession])
         func `an error shows no password of its URL`(engine: URLClient.Configuration.Engine) async throws {
-            let server = try LoopbackServer { _ in .status(200) }
+            let server = try LoopbackServer { _ in .response(200) }
             let port = server.port
             server.stop()
             let url = try #require(URL(string: "http://user:word@127.0.0.1:\(port)/path?query=1"))
@@ -227,7 +227,7 @@ extension URLClientTests {
 
         @Test func `cookies go where their attributes say, on every engine`() async throws {
             let server = try LoopbackServer { request in
-                let set: LoopbackServer.Headers =
+                let set: HTTPHeaders =
                     switch request.path {
                     case "/in":
                         [
@@ -254,7 +254,7 @@ extension URLClientTests {
         @Test func `the cookie of a redirect goes to its target`() async throws {
             let server = try LoopbackServer { request in
                 request.path == "/"
-                    ? .response(status: 302, headers: ["Location": "/next", "Set-Cookie": "a=1"])
+                    ? .response(302, headers: ["Location": "/next", "Set-Cookie": "a=1"])
                     : .response(body: .text(request.headers["Cookie"] ?? "none"))
             }
             defer { server.stop() }

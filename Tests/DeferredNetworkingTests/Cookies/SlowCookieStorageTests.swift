@@ -19,7 +19,7 @@ struct SlowCookieStorageTests {
             let cookie = "\(request.path.dropFirst())=\(request.headers["Cookie"] ?? "none")"
             return switch request.path {
             case "/": .response(body: "hello")
-            case "/moved": .response(status: 302, headers: ["Set-Cookie": cookie, "Location": "/new"])
+            case "/moved": .response(302, headers: ["Set-Cookie": cookie, "Location": "/new"])
             default: .response(headers: ["Set-Cookie": cookie], body: "hello")
             }
         }

@@ -46,15 +46,15 @@ extension URLClientTests {
                 _ range: String?,
                 _ body: Data = Data(),
                 tag: String? = "\"a\"",
-                _ fields: [LoopbackServer.Headers.Field] = [],
+                _ fields: [HTTPHeaders.Field] = [],
                 length: Int? = nil
             ) {
-                var headers = LoopbackServer.Headers(fields)
+                var headers = HTTPHeaders(fields)
                 if let range { headers.fields.append(.init(name: "Content-Range", value: "bytes " + range)) }
                 if let tag { headers.fields.append(.init(name: "ETag", value: tag)) }
                 testDescription = "\(status) \(headers.fields.map { "\($0.name): \($0.value)" }), \(body.count) bytes"
                 script =
-                    .response(status: status, headers: headers, body: .bytes(body), contentLength: length) + [.close]
+                    .response(status, headers: headers, body: .bytes(body), contentLength: length) + [.close]
                 self.outcome = outcome
             }
 
@@ -71,7 +71,7 @@ extension URLClientTests {
         static let other = Data(repeating: 0xFF, count: 1_000)
         static let date = "Sun, 06 Nov 1994 08:49:36 GMT"
 
-        private static func field(_ name: String, _ value: String) -> [LoopbackServer.Headers.Field] {
+        private static func field(_ name: String, _ value: String) -> [HTTPHeaders.Field] {
             [.init(name: name, value: value)]
         }
 

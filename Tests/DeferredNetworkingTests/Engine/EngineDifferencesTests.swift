@@ -99,7 +99,7 @@ struct EngineDifferencesTests {
 
     @Test func `a 305 is not followed, and has a body over libcurl only`() async throws {
         let server = try LoopbackServer { request in
-            .response(status: 305, headers: ["Location": "/next"], body: .text(request.path))
+            .response(305, headers: ["Location": "/next"], body: .text(request.path))
         }
         defer { server.stop() }
         for (engine, body) in [(Engine.urlSession, ""), (.libcurl, "/")] {

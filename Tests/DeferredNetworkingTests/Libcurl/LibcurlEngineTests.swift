@@ -37,7 +37,7 @@ struct LibcurlEngineTests {
 
     @Test func `a redirect that leads nowhere is a response with a body`() async throws {
         let server = try LoopbackServer { request in
-            .response(status: 302, headers: ["Location": request.path == "/mail" ? "mailto:a@b.c" : ""], body: "body")
+            .response(302, headers: ["Location": request.path == "/mail" ? "mailto:a@b.c" : ""], body: "body")
         }
         defer { server.stop() }
         let client = Self.client { $0.validation = .any }
@@ -67,7 +67,7 @@ struct LibcurlEngineTests {
 
     @Test(arguments: [421, 425])
     func `a server that wants another connection is not asked again`(status: Int) async throws {
-        let server = try LoopbackServer { _ in .response(status: status, body: "body") }
+        let server = try LoopbackServer { _ in .response(status, body: "body") }
         defer { server.stop() }
         let client = Self.client { $0.retries = .init() }
         let ending = await client.begin(server.url("/")).ending()
@@ -410,7 +410,7 @@ struct LibcurlEngineTests {
     }
 
     @Test func `a location is a redirect only together with a status that says so`() async throws {
-        let server = try LoopbackServer { _ in .response(status: 201, headers: ["Location": "/made"], body: "made") }
+        let server = try LoopbackServer { _ in .response(201, headers: ["Location": "/made"], body: "made") }
         defer { server.stop() }
         let (body, response) = try await Self.client().begin(server.url("/")).get()
         #expect(body == Data("made".utf8) && response.value(of: "Location") == "/made")

@@ -272,7 +272,7 @@ struct LibcurlProxyTests {
 
     @Test(arguments: [403, 407, 502])
     func `a proxy that refuses to connect is named, with its status`(status: Int) async throws {
-        let (error, port) = try await Self.failure(of: .response(status: status, body: "no"))
+        let (error, port) = try await Self.failure(of: .response(status, body: "no"))
         #expect(error?.code == .cannotConnectToHost)
         let text = error?.localizedDescription ?? ""
         #expect(text.contains("127.0.0.1:\(port)") && text.contains("status \(status)"), "\(text)")
@@ -280,7 +280,7 @@ struct LibcurlProxyTests {
 
     @Test(arguments: [(407, 1), (403, 1), (404, 1), (502, 2), (503, 2), (504, 2)])
     func `a proxy that refuses to connect is asked again only if that may help`(status: Int, count: Int) async throws {
-        let proxy = try LoopbackServer { _ in .status(status) }
+        let proxy = try LoopbackServer { _ in .response(status) }
         defer { proxy.stop() }
         let url = try #require(URL(string: "https://nowhere.invalid/"))
         let client = try Self.client("http://me:wrong@127.0.0.1:\(proxy.port)") {
@@ -304,7 +304,7 @@ struct LibcurlProxyTests {
     }
 
     @Test func `a refusal is told once, not with the next failure on its handle`() async throws {
-        let proxy = try LoopbackServer { $0.method == "CONNECT" ? .status(403) : [.close] }
+        let proxy = try LoopbackServer { $0.method == "CONNECT" ? .response(403) : [.close] }
         defer { proxy.stop() }
         let client = try Self.client("http://127.0.0.1:\(proxy.port)")
         let (secure, plain) = (URL(string: "https://nowhere.invalid/"), URL(string: "http://nowhere.invalid/"))

@@ -138,7 +138,7 @@ struct LongOperationTests {
     }
 
     private static let retries = LongOperation("retries", count: 3_000) { events in
-        let server = try LoopbackServer(requestLogLimit: 0) { _ in .status(503) }
+        let server = try LoopbackServer(requestLogLimit: 0) { _ in .response(503) }
         defer { server.stop() }
         let client = URLClient.fresh {
             $0.retries = URLClient.Retries()

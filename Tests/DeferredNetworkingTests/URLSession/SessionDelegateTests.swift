@@ -29,7 +29,7 @@ extension URLSessionTests {
         }
 
         @Test func `didReceive response, didReceive data and didComplete`() async throws {
-            let server = try LoopbackServer { _ in .response(status: 203, body: "hello") }
+            let server = try LoopbackServer { _ in .response(203, body: "hello") }
             defer { server.stop() }
             let (data, head) = try await outcome(of: URLRequest(url: server.url("/"))).get()
             #expect(head.status == 203)
@@ -47,14 +47,14 @@ extension URLSessionTests {
 
         @Test func `didReceive challenge, without which a 401 never ends`() async throws {
             let server = try LoopbackServer { _ in
-                .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+                .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
             }
             defer { server.stop() }
             #expect(await Ending(outcome(of: URLRequest(url: server.url("/")))) == .status(401))
         }
 
         @Test func `didSendBodyData, which counts all bytes of the body`() async throws {
-            let server = try LoopbackServer { _ in .status(200) }
+            let server = try LoopbackServer { _ in .response(200) }
             defer { server.stop() }
             let (sent, totals) = (Log<Int64>(), Log<Int64?>())
             let body = Data(count: 300_000)
@@ -78,7 +78,7 @@ extension URLSessionTests {
                     // The second request on a connection finds it closed.
                     request.connectionNumber == 1 && request.number > 1 ? [.close] : nil
                 },
-                respond: { _ in .status(200) }
+                respond: { _ in .response(200) }
             )
             defer { server.stop() }
             let session = URLSession.fresh()

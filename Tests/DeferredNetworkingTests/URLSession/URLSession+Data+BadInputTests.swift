@@ -40,7 +40,7 @@ extension URLSessionTests {
 
         @Test(arguments: cases)
         func `the task has failed when the call returns, with an error that names the value`(bad: Case) throws {
-            let server = try LoopbackServer { _ in .status(200) }
+            let server = try LoopbackServer { _ in .response(200) }
             defer { server.stop() }
             var request = URLRequest(url: server.url("/"))
             bad.change(&request)
@@ -63,7 +63,7 @@ extension URLSessionTests {
         }
 
         @Test func `a URL with an upper-case scheme is sent`() async throws {
-            let server = try LoopbackServer { _ in .status(200) }
+            let server = try LoopbackServer { _ in .response(200) }
             defer { server.stop() }
             let url = try #require(URL(string: "HTTP://127.0.0.1:\(server.port)/"))
             #expect(await URLSession.fresh().beginDataTask(with: url).ending() == .status(200))

@@ -21,11 +21,11 @@ extension URLSessionTests {
                 case "/silent": [.stall]
                 case "/redirect": .redirect(to: "/ok")
                 case "/basic":
-                    .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"here\""], body: "denied")
+                    .response(401, headers: ["WWW-Authenticate": "Basic realm=\"here\""], body: "denied")
                 case "/echo":
                     .response(headers: ["X-Method": request.method], body: .bytes(request.body))
                 case "/keep": .redirect(to: "/echo", status: request.query("status").flatMap { Int($0) } ?? 307)
-                default: .status(404)
+                default: .response(404)
                 }
             }
         }

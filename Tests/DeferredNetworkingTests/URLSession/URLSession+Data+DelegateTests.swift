@@ -22,8 +22,8 @@ extension URLSessionTests {
                 case "/chosen": .response(body: "chosen")
                 case "/basic" where request.headers["Authorization"] == "Basic bWU6c2VjcmV0": .response(body: "welcome")
                 case "/basic":
-                    .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"here\""], body: "denied")
-                default: .status(404)
+                    .response(401, headers: ["WWW-Authenticate": "Basic realm=\"here\""], body: "denied")
+                default: .response(404)
                 }
             }
             defer { server.stop() }
@@ -66,7 +66,7 @@ extension URLSessionTests {
 
         @Test func `a credential that fails twice ends in the 401`() async throws {
             let server = try LoopbackServer { request in
-                .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "no \(request.number)")
+                .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "no \(request.number)")
             }
             defer { server.stop() }
             let delegate = DecidingDelegate(challenge: { _ in
@@ -79,7 +79,7 @@ extension URLSessionTests {
 
         @Test func `a cancelled challenge fails with that`() async throws {
             let server = try LoopbackServer { _ in
-                .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+                .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
             }
             defer { server.stop() }
             let delegate = DecidingDelegate(challenge: { _ in (.cancelAuthenticationChallenge, nil) })
@@ -89,7 +89,7 @@ extension URLSessionTests {
 
         @Test func `a credential without a password does not trap`() async throws {
             let server = try LoopbackServer { _ in
-                .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+                .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
             }
             defer { server.stop() }
             let delegate = DecidingDelegate(challenge: { _ in (.useCredential, nil) })
@@ -113,7 +113,7 @@ extension URLSessionTests {
                 switch request.path {
                 case "/": .redirect(to: "/proposed")
                 case "/chosen": .response(body: "chosen")
-                default: .status(404)
+                default: .response(404)
                 }
             }
             defer { server.stop() }

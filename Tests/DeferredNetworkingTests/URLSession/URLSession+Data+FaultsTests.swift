@@ -104,7 +104,7 @@ extension URLSessionTests {
         }
 
         @Test func `a refused connection says so`() async throws {
-            let server = try LoopbackServer { _ in .status(200) }
+            let server = try LoopbackServer { _ in .response(200) }
             let url = server.url("/")
             server.stop()
             let error = await URLSession.fresh().beginDataTask(with: url).failure() as? URLError
@@ -146,7 +146,7 @@ extension URLSessionTests {
 
         @Test(arguments: [204, 304, 404, 500])
         func `any status is a success`(status: Int) async throws {
-            let server = try LoopbackServer { _ in .status(status) }
+            let server = try LoopbackServer { _ in .response(status) }
             defer { server.stop() }
             #expect(await URLSession.fresh().beginDataTask(with: server.url("/")).ending() == .status(status))
         }

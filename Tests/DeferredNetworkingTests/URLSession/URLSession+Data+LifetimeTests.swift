@@ -90,7 +90,7 @@ extension URLSessionTests {
             let server = try LoopbackServer { request in
                 switch request.path {
                 case "/redirect": .redirect(to: "/ok")
-                case "/basic": .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
+                case "/basic": .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""])
                 case "/stall": [.stall]
                 case "/short": .response(body: "12345", contentLength: 10) + [.close]
                 default: .response(body: "hello")

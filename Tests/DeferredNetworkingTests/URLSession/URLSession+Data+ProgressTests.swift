@@ -95,7 +95,7 @@ extension URLSessionTests {
         @Test func `counts the final response only`() async throws {
             let server = try LoopbackServer { request in
                 request.path == "/"
-                    ? .response(status: 302, headers: ["Location": "/half"], body: .pattern(count: 900))
+                    ? .response(302, headers: ["Location": "/half"], body: .pattern(count: 900))
                     : .response(body: .pattern(count: 500), contentLength: 1_000) + [.stall]
             }
             defer { server.stop() }

@@ -34,7 +34,7 @@ extension URLSessionTests {
         }
 
         @Test func `headers for one origin stay with it`() async throws {
-            let server = try LoopbackServer { $0.path == "/" ? .redirect(to: "/next") : .status(200) }
+            let server = try LoopbackServer { $0.path == "/" ? .redirect(to: "/next") : .response(200) }
             defer { server.stop() }
             let request = URLRequest(server.url("/")) {
                 $0.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
@@ -54,7 +54,7 @@ extension URLSessionTests {
 
         @Test(arguments: [301, 302, 303])
         func `a POST becomes a GET without its body`(status: Int) async throws {
-            let server = try LoopbackServer { $0.path == "/" ? .redirect(to: "/next", status: status) : .status(200) }
+            let server = try LoopbackServer { $0.path == "/" ? .redirect(to: "/next", status: status) : .response(200) }
             defer { server.stop() }
             let task = URLSession.fresh().beginDataTask(with: .post(server.url("/"), Data("body".utf8)))
             #expect(await task.ending() == .status(200))
@@ -66,13 +66,13 @@ extension URLSessionTests {
         }
 
         @Test(arguments: [
-            LoopbackServer.Headers(), ["Location": ""], ["Location": "ftp://127.0.0.1/file"], ["Location": "mailto:me"],
+            HTTPHeaders(), ["Location": ""], ["Location": "ftp://127.0.0.1/file"], ["Location": "mailto:me"],
             ["Location": "file:///etc/passwd"], ["Location": "javascript:alert(1)"],
         ])
-        func `a redirect without a target that can be followed is delivered`(headers: LoopbackServer.Headers)
+        func `a redirect without a target that can be followed is delivered`(headers: HTTPHeaders)
             async throws
         {
-            let server = try LoopbackServer { _ in .response(status: 302, headers: headers) }
+            let server = try LoopbackServer { _ in .response(302, headers: headers) }
             defer { server.stop() }
             #expect(await URLSession.fresh().beginDataTask(with: server.url("/")).ending() == .status(302))
             #expect(server.requestCount == 1)
@@ -86,7 +86,7 @@ extension URLSessionTests {
                 case "/c?n=7":
                     .redirect(to: "//127.0.0.1:\(request.headers["Host"]?.split(separator: ":").last ?? "")/d")
                 case "/d": .response(body: "here")
-                default: .status(404)
+                default: .response(404)
                 }
             }
             defer { server.stop() }
@@ -96,7 +96,7 @@ extension URLSessionTests {
         @Test func `the body of a redirect does not count`() async throws {
             let server = try LoopbackServer { request in
                 request.path == "/"
-                    ? .response(status: 302, headers: ["Location": "/next"], body: .pattern(count: 300_000))
+                    ? .response(302, headers: ["Location": "/next"], body: .pattern(count: 300_000))
                     : .response(body: "end")
             }
             defer { server.stop() }

@@ -77,7 +77,7 @@ extension URLSessionTests {
                     let tag = request.headers["If-Range"]
                 else { return nil }
                 return .response(
-                    status: 206,
+                    206,
                     headers: ["Content-Range": "bytes \(start)-\(Self.count - 1)/\(Self.count)", "ETag": "\(tag)"],
                     body: .bytes(LoopbackServer.Payload.patternBytes(start..<start + 30_000)),
                     contentLength: Self.count - start
@@ -106,7 +106,7 @@ extension URLSessionTests {
 
         @Test func `a part that is the whole file is complete when the server says so`() async throws {
             let server = try server(then: { _ in
-                .status(416, headers: ["Content-Range": "bytes */\(Self.count)"])
+                .response(416, headers: ["Content-Range": "bytes */\(Self.count)"])
             })
             defer { server.stop() }
             _ = try await downloadFirstPart(server)
@@ -122,7 +122,7 @@ extension URLSessionTests {
         func `a download starts over if the server refuses the range otherwise`(range: String?) async throws {
             let server = try server(then: { request in
                 guard request.headers["Range"] != nil else { return nil }
-                return .status(416, headers: range.map { ["Content-Range": $0] } ?? [:])
+                return .response(416, headers: range.map { ["Content-Range": $0] } ?? [:])
             })
             defer { server.stop() }
             _ = try await downloadFirstPart(server)
@@ -134,7 +134,7 @@ extension URLSessionTests {
         @Test func `an answer with another range starts the download over`() async throws {
             let server = try server(then: { request in
                 guard request.headers["Range"] != nil else { return nil }
-                return .response(status: 206, headers: ["Content-Range": "bytes 5-9/\(Self.count)"], body: "56789")
+                return .response(206, headers: ["Content-Range": "bytes 5-9/\(Self.count)"], body: "56789")
             })
             defer { server.stop() }
             _ = try await downloadFirstPart(server)
@@ -144,7 +144,7 @@ extension URLSessionTests {
         }
 
         @Test func `an error status keeps the part`() async throws {
-            let server = try server(then: { $0.number == 2 ? .response(status: 503, body: "busy") : nil })
+            let server = try server(then: { $0.number == 2 ? .response(503, body: "busy") : nil })
             defer { server.stop() }
             _ = try await downloadFirstPart(server)
             #expect(

@@ -67,7 +67,7 @@ extension URLSessionTests {
         }
 
         @Test func `an error status makes no file, and gives the body`() async throws {
-            let server = try LoopbackServer { _ in .response(status: 404, body: "no such file") }
+            let server = try LoopbackServer { _ in .response(404, body: "no such file") }
             defer { server.stop() }
             let folder = try TemporaryDirectory()
             let task = URLSession.fresh().beginDownloadTask(with: server.url("/"), to: folder.file)

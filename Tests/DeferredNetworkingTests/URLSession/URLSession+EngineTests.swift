@@ -140,7 +140,7 @@ extension URLSessionTests {
         }
 
         @Test func `a stub gets the requests of every door, and the network gets none`() async throws {
-            let server = try LoopbackServer { _ in .status(500) }
+            let server = try LoopbackServer { _ in .response(500) }
             defer { server.stop() }
             let folder = try TemporaryDirectory()
             let stubbed = session()

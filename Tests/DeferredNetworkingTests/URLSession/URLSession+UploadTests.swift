@@ -61,7 +61,7 @@ extension URLSessionTests {
         @Test(arguments: [true, false])
         func `an upload of a file that ends while the file is read does not trap`(isCancelled: Bool) async throws {
             let server = try LoopbackServer(
-                beforeBody: { _ in isCancelled ? nil : .status(413) },
+                beforeBody: { _ in isCancelled ? nil : .response(413) },
                 respond: { .response(body: .bytes($0.body)) }
             )
             defer { server.stop() }
@@ -113,7 +113,7 @@ extension URLSessionTests {
                     truncate(path, 1_000)
                     return nil
                 },
-                respond: { _ in .status(200) }
+                respond: { _ in .response(200) }
             )
             defer { server.stop() }
             let request = URLRequest.post(server.url("/"), Data())

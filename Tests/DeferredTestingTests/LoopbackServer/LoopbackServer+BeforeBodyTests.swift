@@ -1,3 +1,4 @@
+import DeferredNetworking
 import DeferredTesting
 import Foundation
 import TestSupport
@@ -22,7 +23,7 @@ struct LoopbackServerBeforeBodyTests {
     }
 
     @Test func `an early answer that closes arrives although the upload continues`() throws {
-        let server = try server(playing: .response(status: 413, headers: ["Connection": "close"]))
+        let server = try server(playing: .response(413, headers: ["Connection": "close"]))
         let client = try RawClient(port: server.port)
         try client.send("PUT / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n")
         try client.send([UInt8](repeating: 0, count: 1_000_000))

@@ -9,7 +9,7 @@ struct LoopbackServerHeadTests {
     @Test(arguments: [
         LoopbackServer.Script.response(body: "hello"), .json("{}"), .chunked(["ab", "cd"]),
         .response(body: .pattern(count: 200_000)), .response(body: "hello").dripped(every: .zero),
-        .response(status: 103) + .response(body: "hello"), .response(status: 404, body: "no"),
+        .response(103) + .response(body: "hello"), .response(404, body: "no"),
     ])
     func `a response to HEAD has no body, and the connection stays open`(script: LoopbackServer.Script) async throws {
         let server = try LoopbackServer { $0.method == "HEAD" ? script : .response(body: "next") }

@@ -1,3 +1,4 @@
+import DeferredNetworking
 import DeferredTesting
 import Foundation
 import TestSupport
@@ -32,7 +33,7 @@ struct LoopbackServerRequestTests {
         #expect(request.headers.fields.map(\.name) == ["Host", "X-A", "x-a"])
         #expect(request.head == Data(head.utf8))
         #expect(request.body.isEmpty)
-        #expect((request.id, request.connectionNumber) == (1, 1))
+        #expect((request.number, request.connectionNumber) == (1, 1))
     }
 
     @Test(arguments: [

@@ -1,3 +1,4 @@
+import DeferredNetworking
 import DeferredTesting
 import Foundation
 import TestSupport
@@ -18,15 +19,15 @@ struct LoopbackServerScriptTests {
     @Test(
         arguments: [
             (.response(), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
-            (.response(status: 500, reason: "Oh", body: "né"), "HTTP/1.1 500 Oh\r\nContent-Length: 3\r\n\r\nné"),
+            (.response(500, reason: "Oh", body: "né"), "HTTP/1.1 500 Oh\r\nContent-Length: 3\r\n\r\nné"),
             (.response(headers: ["A": "1", "A": "2"]), "HTTP/1.1 200 OK\r\nA: 1\r\nA: 2\r\nContent-Length: 0\r\n\r\n"),
             (.response(body: "Hi", contentLength: 9), "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nHi"),
             (
                 .response(headers: ["content-length": "abc"], body: "Hi"),
                 "HTTP/1.1 200 OK\r\ncontent-length: abc\r\n\r\nHi"
             ),
-            (.status(204), "HTTP/1.1 204 No Content\r\n\r\n"),
-            (.status(299, headers: ["A": "b"]), "HTTP/1.1 299 Status\r\nA: b\r\nContent-Length: 0\r\n\r\n"),
+            (.response(204), "HTTP/1.1 204 No Content\r\n\r\n"),
+            (.response(299, headers: ["A": "b"]), "HTTP/1.1 299 Status\r\nA: b\r\nContent-Length: 0\r\n\r\n"),
             (.redirect(to: "/x y"), "HTTP/1.1 302 Found\r\nLocation: /x y\r\nContent-Length: 0\r\n\r\n"),
             (
                 .json("{}", status: 201),
@@ -67,7 +68,7 @@ struct LoopbackServerScriptTests {
         #expect(nonsense.steps.count == 3)
         let slowUpload: Script = .repeating([.receive(1_000), .pause(.milliseconds(5))], count: 100)
         #expect(slowUpload.steps.count == 200)
-        let headers: LoopbackServer.Headers = ["Set-Cookie": "a=1", "Set-Cookie": "b=2"]
+        let headers: HTTPHeaders = ["Set-Cookie": "a=1", "Set-Cookie": "b=2"]
         #expect(headers["set-cookie"] == "a=1")
         #expect(headers.values(for: "set-cookie") == ["a=1", "b=2"])
     }

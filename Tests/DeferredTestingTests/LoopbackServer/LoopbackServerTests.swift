@@ -11,7 +11,7 @@ struct LoopbackServerTests {
             case "/hello": .response(body: "Hello")
             case "/slow": .response(body: "Hello").dripped(every: .milliseconds(10))
             case "/broken": .response(body: "Hello", contentLength: 100) + [.reset]
-            default: .status(404)
+            default: .response(404)
             }
         }
         let client = try RawClient(port: server.port)

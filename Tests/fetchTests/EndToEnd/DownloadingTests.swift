@@ -78,8 +78,8 @@ struct DownloadingTests {
 
     @Test func `with a cache, a file comes again from there, and its line says so`() async throws {
         let server = try LoopbackServer { request in
-            if request.headers["If-None-Match"] != nil { return .status(304, headers: ["ETag": "\"a\""]) }
-            let headers: LoopbackServer.Headers =
+            if request.headers["If-None-Match"] != nil { return .response(304, headers: ["ETag": "\"a\""]) }
+            let headers: HTTPHeaders =
                 request.path == "/a" ? ["Cache-Control": "max-age=9999"] : ["ETag": "\"a\""]
             return .response(headers: headers, body: .pattern(count: 300_000))
         }
@@ -163,7 +163,7 @@ struct DownloadingTests {
     #endif
 
     @Test func `quietly, only errors are printed`() async throws {
-        let server = try LoopbackServer { $0.path == "/f" ? .response(body: "f") : .status(404) }
+        let server = try LoopbackServer { $0.path == "/f" ? .response(body: "f") : .response(404) }
         let result = try await fetch("-q", server.url("/f").absoluteString, server.url("/g").absoluteString)
         #expect(result.code == 1)
         #expect(result.output == "")

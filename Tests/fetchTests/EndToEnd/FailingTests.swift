@@ -22,7 +22,7 @@ struct FailingTests {
             switch request.path {
             case "/good": .response(body: .pattern(count: 50_000))
             case "/short": .response(body: .pattern(count: 1_000), contentLength: 5_000) + [.close]
-            default: .status(404)
+            default: .response(404)
             }
         }
         let refusing = try RefusingPort()
@@ -71,7 +71,7 @@ struct FailingTests {
 
     @Test func `a download that fails for a while succeeds in the end`() async throws {
         let server = try LoopbackServer { request in
-            request.number < 3 ? .status(503) : .response(body: "at last")
+            request.number < 3 ? .response(503) : .response(body: "at last")
         }
         let result = try await fetch(server.url("/f").absoluteString)
         #expect(result.code == 0)
@@ -146,7 +146,7 @@ struct FailingTests {
         let server = try LoopbackServer { request in
             guard request.number == 1 else { return .response(body: "f") }
             haveAllBegun.wait()
-            return .status(503, headers: ["Retry-After": "0"])
+            return .response(503, headers: ["Retry-After": "0"])
         }
         let terminal = try PseudoTerminal(columns: 80)
         let urls = ["/busy", "/other", "/third"].map { server.url($0).absoluteString }
@@ -162,7 +162,7 @@ struct FailingTests {
     }
 
     @Test func `a file is tried as often as asked for`() async throws {
-        let server = try LoopbackServer { _ in .status(503, headers: ["Retry-After": "0"]) }
+        let server = try LoopbackServer { _ in .response(503, headers: ["Retry-After": "0"]) }
         for (retries, count) in [(0, 1), (2, 3)] {
             let before = server.requestCount
             let result = try await fetch("--retries", "\(retries)", server.url("/f").absoluteString)

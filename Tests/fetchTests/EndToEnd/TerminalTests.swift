@@ -30,7 +30,7 @@ struct TerminalTests {
 
     private func slowServer() throws -> LoopbackServer {
         try LoopbackServer { request in
-            guard request.path != "/missing" else { return .status(404) }
+            guard request.path != "/missing" else { return .response(404) }
             return .response(body: .pattern(count: 40_000)).dripped(1_000, every: .milliseconds(10))
         }
     }

@@ -32,7 +32,7 @@ extension URLClient {
             /// The server answered `401`, and the client looks for a credential.
             case challenged(ResponseHead)
 
-            /// The response that comes next is from ``Configuration/cache``.
+            /// The response that comes next is from the `cache` of the configuration.
             ///
             /// - Parameters:
             ///   - age: The time since the server made or confirmed it.

@@ -48,7 +48,7 @@ extension URLClient {
         /// with ``URLClientError/invalidRequest(reason:)``.
         public var onInterimResponse: (@Sendable (ResponseHead) -> Void)?
 
-        /// A name that separates the stored responses to this request, in ``Configuration/cache``, from those to requests
+        /// A name that separates the stored responses to this request, in the `cache` of the configuration, from those to requests
         /// with another name, or with none.
         ///
         /// For users who share a cache and are told apart by nothing that the cache can see: a cookie that the client adds

@@ -27,9 +27,9 @@ enum Server {
     }
 
     static let shared = try? LoopbackServer { request in
-        let headers: LoopbackServer.Headers = ["ETag": "\"1\"", "Cache-Control": "max-age=3600"]
+        let headers: HTTPHeaders = ["ETag": "\"1\"", "Cache-Control": "max-age=3600"]
         return request.headers["If-None-Match"] == nil
-            ? .response(headers: headers, body: .pattern(count: 1 << 10)) : .response(status: 304, headers: headers)
+            ? .response(headers: headers, body: .pattern(count: 1 << 10)) : .response(304, headers: headers)
     }
 }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import DeferredNetworking
 
 extension URLClientTests.Faults {
-    private static let gzip: LoopbackServer.Headers = ["Content-Encoding": "gzip"]
+    private static let gzip: HTTPHeaders = ["Content-Encoding": "gzip"]
 
     /// "1234567890", compressed.
     private static let compressed = Data(base64Encoded: "H4sIAAAAAAACAzM0MjYxNTO3sDQAAOWuHSYKAAAA") ?? Data()
@@ -54,10 +54,10 @@ extension URLClientTests.Faults {
         ),
         FaultRow(
             "a part that nobody asked for",
-            .response(status: 206, headers: ["Content-Range": "bytes 0-9/20"], body: "1234567890"),
+            .response(206, headers: ["Content-Range": "bytes 0-9/20"], body: "1234567890"),
             bad
         ),
-        FaultRow("a part that doesn't say which", .response(status: 206, body: "1234567890"), bad),
+        FaultRow("a part that doesn't say which", .response(206, body: "1234567890"), bad),
         FaultRow("chunks", .chunked(["12345", "67890"]), fine),
         FaultRow("chunks and a length", .chunked(["12345", "67890"], headers: ["Content-Length": "3"]), fine),
         FaultRow("a close inside a chunk", [.send(chunked), .send("a\r\n12345"), .close], lost),
@@ -97,21 +97,21 @@ extension URLClientTests.Faults {
             body: LoopbackServer.Payload.patternBytes(0..<500_001),
             others: [.begin: .client(.bodyTooLarge(limit: 500_000)), .upload: .client(.bodyTooLarge(limit: 500_000))]
         ),
-        FaultRow("no content", .status(204), .status(204), body: Data(), others: [:]),
+        FaultRow("no content", .response(204), .status(204), body: Data(), others: [:]),
         FaultRow(
             "no content, with a body",
             [.send("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello"), .close],
             .status(204),
             body: Data()
         ),
-        FaultRow("not modified", .status(304), status(304)),
-        FaultRow("an error with a body", .response(status: 404, body: "nothing here"), status(404, "nothing here")),
+        FaultRow("not modified", .response(304), status(304)),
+        FaultRow("an error with a body", .response(404, body: "nothing here"), status(404, "nothing here")),
         FaultRow(
             "an error whose body is cut",
-            .response(status: 500, body: "12345", contentLength: 10) + [.close],
+            .response(500, body: "12345", contentLength: 10) + [.close],
             status(500, "12345")
         ),
-        FaultRow("an error that asks to come back", .status(503, headers: ["Retry-After": "1"]), status(503)),
+        FaultRow("an error that asks to come back", .response(503, headers: ["Retry-After": "1"]), status(503)),
     ]
 
     @Test(arguments: bodies)

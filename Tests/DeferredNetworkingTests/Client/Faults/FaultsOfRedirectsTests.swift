@@ -27,9 +27,9 @@ extension URLClientTests.Faults {
         FaultRow(
             "a redirect with a body that never comes",
             late,
-            respond: redirect(.response(status: 302, headers: ["Location": "/next"], contentLength: 10) + [.stall])
+            respond: redirect(.response(302, headers: ["Location": "/next"], contentLength: 10) + [.stall])
         ),
-        FaultRow("a redirect without a target", .response(status: 302), status(302)),
+        FaultRow("a redirect without a target", .response(302), status(302)),
         FaultRow("a redirect to another scheme", .redirect(to: "ftp://127.0.0.1/"), status(302)),
         FaultRow("a redirect to a script", .redirect(to: "javascript:alert(1)"), status(302)),
         FaultRow("a redirect to a file", .redirect(to: "file:///etc/passwd"), status(302)),
@@ -39,42 +39,42 @@ extension URLClientTests.Faults {
         FaultRow("a redirect to a body cut short", .client(.truncatedBody(received: 2, expected: 10))) {
             $0.path == "/" ? .redirect(to: "/next") : .response(body: "12", contentLength: 10) + [.close]
         },
-        FaultRow("300", .response(status: 300, headers: ["Location": "/next"], body: "choose"), status(300, "choose")),
+        FaultRow("300", .response(300, headers: ["Location": "/next"], body: "choose"), status(300, "choose")),
         FaultRow(
             "a Basic challenge",
-            .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "no"),
+            .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "no"),
             status(401, "no")
         ),
         FaultRow(
             "a Bearer challenge",
-            .response(status: 401, headers: ["WWW-Authenticate": "Bearer"], body: "no"),
+            .response(401, headers: ["WWW-Authenticate": "Bearer"], body: "no"),
             status(401, "no")
         ),
         FaultRow(
             "a Digest challenge",
-            .response(status: 401, headers: ["WWW-Authenticate": "Digest realm=\"r\", nonce=\"n\""], body: "no"),
+            .response(401, headers: ["WWW-Authenticate": "Digest realm=\"r\", nonce=\"n\""], body: "no"),
             status(401, "no")
         ),
         FaultRow(
             "a challenge of nonsense",
-            .response(status: 401, headers: ["WWW-Authenticate": ", ,\"="], body: "no"),
+            .response(401, headers: ["WWW-Authenticate": ", ,\"="], body: "no"),
             status(401, "no")
         ),
-        FaultRow("a 401 without a challenge", .response(status: 401, body: "no"), status(401, "no")),
+        FaultRow("a 401 without a challenge", .response(401, body: "no"), status(401, "no")),
         FaultRow(
             "a proxy's challenge",
-            .response(status: 407, headers: ["Proxy-Authenticate": "Basic realm=\"r\""], body: "no"),
+            .response(407, headers: ["Proxy-Authenticate": "Basic realm=\"r\""], body: "no"),
             status(407, "no")
         ),
         FaultRow(
             "a challenge for a wrong password",
-            .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "no"),
+            .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], body: "no"),
             status(401, "no"),
             change: { $0.authentication = .basic(user: "me", password: "wrong") }
         ),
         FaultRow(
             "a challenge whose body never comes",
-            .response(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], contentLength: 10) + [.stall],
+            .response(401, headers: ["WWW-Authenticate": "Basic realm=\"r\""], contentLength: 10) + [.stall],
             late
         ),
     ]

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct CancelTests {
     @Test func `a task that was cancelled before is not sent`() async throws {
-        let fixture = try Fixture { _ in .status(204) }
+        let fixture = try Fixture { _ in .response(204) }
         let task = HTTPTask(fixture.request())
         task.cancel()
         fixture.loader.load(task)

@@ -32,13 +32,13 @@ struct FailureTests {
     }
 
     @Test func `a server that isn't there can't be connected to`() async throws {
-        let fixture = try Fixture { _ in .status(204) }
+        let fixture = try Fixture { _ in .response(204) }
         fixture.server.stop()
         #expect(await failure(of: fixture.loader.load(fixture.request())) == .cannotConnect)
     }
 
     @Test func `a server that doesn't speak TLS has no secure connection`() async throws {
-        let fixture = try Fixture { _ in .status(204) }
+        let fixture = try Fixture { _ in .response(204) }
         let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .childChannelInitializer { $0.pipeline.addHandler(Greeter()) }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -57,7 +57,7 @@ struct FailureTests {
     }
 
     @Test func `a request that can't be sent is not sent`() async throws {
-        let fixture = try Fixture { _ in .status(204) }
+        let fixture = try Fixture { _ in .response(204) }
         var request = fixture.request()
         request.headers["X-Tag"] = "a\r\nb"
         #expect(await failure(of: fixture.loader.load(request)) == .invalidRequest)

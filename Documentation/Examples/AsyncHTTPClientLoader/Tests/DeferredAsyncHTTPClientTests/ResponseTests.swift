@@ -8,7 +8,7 @@ import Testing
 struct ResponseTests {
     @Test func `a request and its response arrive as they are`() async throws {
         let fixture = try Fixture { _ in
-            .response(status: 404, headers: ["X-Tag": "one", "X-Tag": "two"], body: "hello")
+            .response(404, headers: ["X-Tag": "one", "X-Tag": "two"], body: "hello")
         }
         var request = fixture.request(.init(rawValue: "PURGE"), "/a%20b?c=d")
         request.headers = ["X-First": "1", "X-Second": "2"]
@@ -40,7 +40,7 @@ struct ResponseTests {
 
     @Test func `a chain works around it`() async throws {
         let fixture = try Fixture { request in
-            request.number == 1 ? .status(503, headers: ["Retry-After": "0"]) : .response(body: "second")
+            request.number == 1 ? .response(503, headers: ["Retry-After": "0"]) : .response(body: "second")
         }
         let client = fixture.client
         let chain =
@@ -78,7 +78,7 @@ struct ResponseTests {
 
     @Test func `a file takes the bodies of successes only`() async throws {
         let folder = try TemporaryFolder()
-        let fixture = try Fixture { _ in .response(status: 500, body: .pattern(count: 1_000_000)) }
+        let fixture = try Fixture { _ in .response(500, body: .pattern(count: 1_000_000)) }
         var request = fixture.request()
         request.delivery = .file(folder.url.appending(path: "a.bin"))
         let response = try await fixture.loader.load(request).get()

@@ -8,7 +8,7 @@ import Testing
 struct UploadTests {
     @Test(arguments: [0, 1, 300_000])
     func `a body in memory is sent, with its type and length`(count: Int) async throws {
-        let fixture = try Fixture { _ in .status(204) }
+        let fixture = try Fixture { _ in .response(204) }
         let bytes = LoopbackServer.Payload.patternBytes(0..<count)
         let task = fixture.loader.load(fixture.request(.post, body: .data(bytes, contentType: "image/png"))).task
         let progress = await lastProgress(of: task)
@@ -23,7 +23,7 @@ struct UploadTests {
         let file = folder.url.appending(path: "a.bin")
         let bytes = LoopbackServer.Payload.patternBytes(0..<500_000)
         try bytes.write(to: file)
-        let fixture = try Fixture { _ in .status(204) }
+        let fixture = try Fixture { _ in .response(204) }
         let body = HTTPBody.multipart([.init(name: "a", file: file)], boundary: "-")
         let task = fixture.loader.load(fixture.request(.post, body: body)).task
         let progress = await lastProgress(of: task)
@@ -34,7 +34,7 @@ struct UploadTests {
 
     @Test(arguments: [nil, 11] as [Int64?])
     func `bytes of an asynchronous sequence are sent as they come`(length: Int64?) async throws {
-        let fixture = try Fixture { _ in .status(204) }
+        let fixture = try Fixture { _ in .response(204) }
         let body = HTTPBody.stream(length: length) {
             AsyncStream { continuation in
                 for piece in ["hello", " ", "world"] { continuation.yield(Data(piece.utf8)) }
@@ -49,7 +49,7 @@ struct UploadTests {
 
     @Test func `a body in memory goes where a redirect leads`() async throws {
         let fixture = try Fixture { request in
-            request.path == "/new" ? .status(204) : .redirect(to: "/new", status: 307)
+            request.path == "/new" ? .response(204) : .redirect(to: "/new", status: 307)
         }
         _ = try await fixture.loader.load(fixture.request(.post, body: .text("hello"))).get()
         #expect(fixture.server.requests.map(\.body) == [Data("hello".utf8), Data("hello".utf8)])
@@ -57,7 +57,7 @@ struct UploadTests {
 
     @Test func `a body that fails is an invalid request, with the cause`() async throws {
         struct Cause: Error {}
-        let fixture = try Fixture { _ in .status(204) }
+        let fixture = try Fixture { _ in .response(204) }
         let body = HTTPBody.stream(AsyncThrowingStream<Data, any Error> { throw Cause() })
         let error = await #expect(throws: HTTPError.self) {
             try await fixture.loader.load(fixture.request(.post, body: body)).get()
@@ -67,7 +67,7 @@ struct UploadTests {
 
     @Test(arguments: [1, 20] as [Int64])
     func `a body of another length than announced is an invalid request`(length: Int64) async throws {
-        let fixture = try Fixture { _ in .status(204) }
+        let fixture = try Fixture { _ in .response(204) }
         let body = HTTPBody.stream(length: length) {
             AsyncStream { continuation in
                 continuation.yield(Data("hello".utf8))
@@ -78,7 +78,7 @@ struct UploadTests {
     }
 
     @Test func `a request that is cancelled waits for no more bytes of its body`() async throws {
-        let fixture = try Fixture(beforeBody: { _ in [.stall] }, respond: { _ in .status(204) })
+        let fixture = try Fixture(beforeBody: { _ in [.stall] }, respond: { _ in .response(204) })
         let (isWaiting, isOver) = (Deferred<Void>(), Deferred<Void>())
         let bytes = AsyncStream<Data>(unfolding: {
             isWaiting.fill()

@@ -20,7 +20,7 @@ struct CodeHostTests {
             case ("POST", "/token"):
                 return .json(#"{"access_token": "second", "expires_in": 3600}"#)
             case _ where !["Bearer first", "Bearer second"].contains(request.headers["Authorization"]):
-                return .status(401)
+                return .response(401)
             case _ where request.query("topics") == "silence":
                 return [.stall]
             case ("GET", "/v1/repositories") where request.query("page") == nil:
@@ -40,9 +40,9 @@ struct CodeHostTests {
                     body: "retry: 0\nid: 1\nevent: push\ndata: {\"commit\": \"c0ffee\"}\n\nevent: star\ndata: {}\n\n"
                 )
             case ("GET", "/v1/repositories/1/events"):
-                return .status(204)
+                return .response(204)
             default:
-                return .status(404)
+                return .response(404)
             }
         }
         host = CodeHost(

@@ -22,7 +22,7 @@ final class LateServer: Sendable {
             case "def":
                 return .json(#"["deferred"]"#)
             default:
-                return .status(404)
+                return .response(404)
             }
         }
     }

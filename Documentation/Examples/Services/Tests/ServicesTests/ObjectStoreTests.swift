@@ -21,7 +21,7 @@ private final class Store: Sendable {
         let objects = Objects()
         self.objects = objects
         server = try LoopbackServer { request in
-            guard Self.isSigned(request) else { return .response(status: 403, body: "SignatureDoesNotMatch") }
+            guard Self.isSigned(request) else { return .response(403, body: "SignatureDoesNotMatch") }
             // The target as it came: two keys that differ in dots are two objects.
             let key = String(request.target.prefix { $0 != "?" })
             let query = HTTPRequest(url: URL(string: "http://h" + request.target) ?? URL(filePath: "/")).query
@@ -44,12 +44,12 @@ private final class Store: Sendable {
                 return .response()
             case ("DELETE", let id?, _):
                 objects.uploads.withLock { $0[id] = nil }
-                return .response(status: 204)
+                return .response(204)
             case ("PUT", _, _):
                 objects.values.withLock { $0[key] = request.body }
                 return .response()
             default:
-                guard let bytes = objects.values.withLock({ $0[key] }) else { return .response(status: 404) }
+                guard let bytes = objects.values.withLock({ $0[key] }) else { return .response(404) }
                 return .response(body: .bytes(bytes))
             }
         }

@@ -58,23 +58,23 @@ extension FlakyQueue.State {
         }
         // A token is good for 40 requests.
         guard request.headers["Authorization"] == "Bearer \(tokens)", seen.count < 40 * tokens else {
-            return .status(401, headers: ["WWW-Authenticate": "Bearer"])
+            return .response(401, headers: ["WWW-Authenticate": "Bearer"])
         }
         if request.path == "/rule" {
             rules += 1
             return .response(headers: ["Cache-Control": "public, max-age=60"], body: "backwards")
         }
         let isNew = seen.insert(request.path + (request.headers["Idempotency-Key"] ?? "")).inserted
-        if isNew, seen.count % 7 == 0 { return .status(503, headers: ["Retry-After": "0"]) }
+        if isNew, seen.count % 7 == 0 { return .response(503, headers: ["Retry-After": "0"]) }
         let script = request.path == "/jobs/take" ? take(request) : finish(request)
         // The answer is lost, when all is done.
         return isNew && seen.count % 11 == 0 ? [.close] : script
     }
 
     private mutating func take(_ request: LoopbackServer.Request) -> LoopbackServer.Script {
-        guard let key = request.headers["Idempotency-Key"] else { return .status(400) }
+        guard let key = request.headers["Idempotency-Key"] else { return .response(400) }
         guard let job = jobsByKey[key] ?? (waiting.count > reserved ? waiting.removeLast() : nil) else {
-            return .status(204)
+            return .response(204)
         }
         jobsByKey[key] = job
         if results[job] == nil { taken.insert(job) }
@@ -84,10 +84,10 @@ extension FlakyQueue.State {
     private mutating func finish(_ request: LoopbackServer.Request) -> LoopbackServer.Script {
         let path = request.path.split(separator: "/")
         guard path.count == 3, let job = Int(path[1]), taken.contains(job) || results[job] != nil else {
-            return .status(404)
+            return .response(404)
         }
         taken.remove(job)
         results[job] = String(decoding: request.body, as: UTF8.self)
-        return .status(204)
+        return .response(204)
     }
 }

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Adds the defaults of stored properties to symbol graphs, so that their pages show them.
+"""Prepares symbol graphs for the site.
 
-    Documentation/defaults.py SYMBOL-GRAPHS
+    Documentation/graphs.py SYMBOL-GRAPHS
 
-The compiler writes `var maximumConnectionsPerHost: Int` for `public var maximumConnectionsPerHost = 16`. The rest is taken from
-the source, at the place that the symbol graph names.
+What a type has by a protocol of the standard library, and whose name says what it does, gets no page of its own.
+
+The defaults of stored properties are added, so that their pages show them: the compiler writes
+`var maximumConnectionsPerHost: Int` for `public var maximumConnectionsPerHost = 16`. The rest is taken from the source, at
+the place that the symbol graph names.
 """
 
 import json
@@ -12,6 +15,8 @@ import re
 import sys
 from pathlib import Path
 from urllib.parse import unquote
+
+WITHOUT_PAGES = {"customMirror", "debugDescription", "errorDescription", "hash(into:)", "==(_:_:)", "startIndex", "endIndex"}
 
 
 def default(symbol):
@@ -34,16 +39,16 @@ def default(symbol):
 def main():
     for file in sorted(Path(sys.argv[1]).rglob("*.symbols.json")):
         graph = json.loads(file.read_text())
-        changed = False
+        left_out = {symbol["identifier"]["precise"] for symbol in graph["symbols"] if symbol["names"]["title"] in WITHOUT_PAGES}
+        graph["symbols"] = [symbol for symbol in graph["symbols"] if symbol["identifier"]["precise"] not in left_out]
+        graph["relationships"] = [link for link in graph["relationships"] if not left_out & {link["source"], link["target"]}]
         for symbol in graph["symbols"]:
             if (value := default(symbol)) is not None:
                 fragment = {"kind": "text", "spelling": f" = {value}"}
                 for fragments in symbol.get("declarationFragments"), symbol.get("swiftInline"):
                     if fragments and not any("{" in fragment["spelling"] or " = " in fragment["spelling"] for fragment in fragments):
                         fragments.append(fragment)
-                        changed = True
-        if changed:
-            file.write_text(json.dumps(graph))
+        file.write_text(json.dumps(graph))
 
 
 if __name__ == "__main__":

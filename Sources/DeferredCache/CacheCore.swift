@@ -74,14 +74,14 @@ final class CacheCore: Sendable {
             if query.task.failIfCancelled() { return }
             let kept = cleared.map { time in stored.filter { $0.head.requestTime.isLater(than: time, now: time) } }
             let found = self.select(kept ?? stored, query.asked)
-            var start: CacheInstant?
-            if case .alone(let shared) = stage { start = shared?.start }
+            var wait: CacheQuery.Wait?
+            if case .alone(let ended) = stage { wait = ended }
             let decision = ReuseRules.decide(
                 query.asked,
                 found?.head,
                 now: self.now(),
                 servesErrors: self.servesErrors,
-                isJustFetched: found.map { start?.isNotAfter($0.head.requestTime) ?? false } ?? false
+                isJustFetched: found.map { wait?.hasBrought($0.head) ?? false } ?? false
             )
             self.perform(decision, query, found, stage)
         }
@@ -139,12 +139,13 @@ final class CacheCore: Sendable {
         var fetch = CacheFetch(core: self, query: query, ticket: nil)
         (fetch.stored, fetch.kind, fetch.fallback) = (stored, kind, fallback)
         guard let key = fetchKey(query, stage) else { return fetch.begin() }
-        let alone = fetch
-        let joined = sharedFetches.join(key, now(), of: query.task.execution.reporter, stage) { shared, end in
+        let (alone, start) = (fetch, now())
+        let joined = sharedFetches.join(key, start, of: query.task.execution.reporter, stage) { shared, end in
             query.endWaiting()
+            let wait = CacheQuery.Wait(shared: shared, start: start)
             query.task.execution.later {
                 switch end {
-                case .arrived: self.lookUp(query, .alone(after: shared))
+                case .arrived: self.lookUp(query, .alone(after: wait))
                 case .cancelled: self.lookUp(query, .new(closedCount: self.sharedFetches.closedCount))
                 case .failed(let error, let request):
                     if query.task.request.hasOptions(of: request) {
@@ -152,7 +153,7 @@ final class CacheCore: Sendable {
                     } else {
                         self.lookUp(query, .alone(after: nil))
                     }
-                case .sharing(let body): self.share(body, of: shared, query, hasWaited: true)
+                case .sharing(let body): self.share(body, of: shared, query, after: wait)
                 }
             }
         }
@@ -160,7 +161,7 @@ final class CacheCore: Sendable {
         case .meetsItself:
             fetch.begin()
         case .shares(let shared, let body):
-            share(body, of: shared, query, hasWaited: false)
+            share(body, of: shared, query, after: nil)
         case .isLate:
             lookUp(query, .late)
         case .leads(let shared):
@@ -173,15 +174,15 @@ final class CacheCore: Sendable {
 
     /// Answers with a body that is on its way to another request.
     ///
-    /// - Parameter hasWaited: Whether the query has waited since before the head came, so that the response was fetched for
-    ///   it, too. A query that comes later needs a fresh one: the body may have been on its way for hours.
-    private func share(_ body: SharedBody, of shared: SharedFetch, _ query: CacheQuery, hasWaited: Bool) {
+    /// - Parameter wait: The query's, if it has waited since before the head came, so that the response was fetched for it,
+    ///   too. A query that comes later needs a fresh one: the body may have been on its way for hours.
+    private func share(_ body: SharedBody, of shared: SharedFetch, _ query: CacheQuery, after wait: CacheQuery.Wait?) {
         let now = now()
-        let decision = ReuseRules.decide(query.asked, body.head, now: now, isJustFetched: hasWaited)
-        let next = CacheQuery.Stage.alone(after: hasWaited ? shared : nil)
+        let decision = ReuseRules.decide(query.asked, body.head, now: now, isJustFetched: wait != nil)
+        let next = CacheQuery.Stage.alone(after: wait)
         guard case .reuse(let reuse) = decision, reuse.form == .whole, !reuse.revalidates, let stream = body.join()
         else {
-            if hasWaited || body.head.staleness(at: now) < 0 { return lookUp(query, next) }
+            if wait != nil || body.head.staleness(at: now) < 0 { return lookUp(query, next) }
             // It is for nobody else either: the next request is the one that others wait for.
             sharedFetches.close(shared)
             return lookUp(query, .late)
@@ -343,13 +344,5 @@ final class CacheCore: Sendable {
                 isUnusable()
             }
         }
-    }
-}
-
-extension CacheInstant {
-    /// Returns whether this instant of the same process was not after another one.
-    fileprivate func isNotAfter(_ other: CacheInstant) -> Bool {
-        guard let steady, let otherSteady = other.steady else { return false }
-        return steady <= otherSteady
     }
 }

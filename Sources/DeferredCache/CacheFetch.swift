@@ -151,6 +151,10 @@ struct CacheFetch: Sendable {
         _ requestTime: CacheInstant
     ) {
         let (key, store) = (query.key, core.store)
+        // An older one that others may wait for. There is none that is equal to one for which others wait itself.
+        if shared == nil || query.asked.headers["Range"] != nil {
+            core.sharedFetches.detach(key, overtakenBy: query.asked.headers, shared)
+        }
         switch verdict {
         case .store(let head):
             core.count { $0.misses += 1 }
@@ -194,9 +198,10 @@ struct CacheFetch: Sendable {
     }
 
     /// Removes all responses that could have been chosen for the request, but not those that were asked for later: RFC
-    /// 9111, section 4.3.5.
+    /// 9111, section 4.3.5. Those that were asked for before and are still on their way will not be stored.
     private func removeOlder(_ requestTime: CacheInstant) {
         guard let ticket else { return }
+        core.tickets.makeVoid(query.key, before: ticket)
         let now = core.now()
         core.store.remove(query.key) { head in
             ticket.couldChoose(head) && !head.requestTime.isLater(than: requestTime, now: now)

@@ -18,9 +18,21 @@ final class CacheQuery: Sendable {
         /// always a shared fetch that has just ended.
         case late
 
-        /// Waits for none, since it has done so in vain. The response of the fetch that it has waited for is its answer
-        /// although it may be stale.
-        case alone(after: SharedFetch?)
+        /// Waits for none, since it has done so in vain. A response that has come meanwhile is its answer although it may
+        /// be stale.
+        case alone(after: Wait?)
+    }
+
+    /// The time that a request has waited for an equal one.
+    struct Wait: Sendable {
+        let shared: SharedFetch
+        let start: CacheInstant
+
+        /// Returns whether a stored response was asked for with that request or later, and has come since this one waits.
+        /// The fetch may have ended with a response that is older than the stored one, which has come long before.
+        func hasBrought(_ head: StoredHead) -> Bool {
+            shared.start.isNotAfter(head.requestTime) && start.isNotAfter(head.responseTime)
+        }
     }
 
     /// The registration that completes the task when it is cancelled while the cache holds it.

@@ -22,6 +22,20 @@ struct FetchKey: Hashable, Sendable {
     let headers: HTTPHeaders
     /// Whoever waits doesn't wait longer, or fail sooner, than its own request would.
     let timeout: Duration?
+
+    /// Returns whether the request gets what another one gets, as far as the fields of both say.
+    fileprivate func isOvertaken(by asked: HTTPHeaders) -> Bool {
+        headers.withoutExtent == asked.withoutExtent
+    }
+}
+
+extension HTTPHeaders {
+    /// The fields without those that say how much of a response is wanted, and how new it has to be.
+    fileprivate var withoutExtent: HTTPHeaders {
+        var copy = self
+        for name in ["Range", "If-Range", "If-None-Match", "If-Modified-Since", "Cache-Control"] { copy.remove(name) }
+        return copy
+    }
 }
 
 extension HTTPRequest {
@@ -60,9 +74,9 @@ final class SharedFetches: Sendable {
     }
 
     fileprivate struct State: Sendable {
-        /// The sharedFetches that equal requests can join.
-        var joinable: [FetchKey: ObjectIdentifier] = [:]
-        var sharedFetches: [ObjectIdentifier: Entry] = [:]
+        /// The shared fetches that equal requests can join.
+        var joinable: [CacheKey: [FetchKey: ObjectIdentifier]] = [:]
+        var fetches: [ObjectIdentifier: Entry] = [:]
         var lastNumber = 0
         var closedCount = 0
     }
@@ -86,7 +100,7 @@ final class SharedFetches: Sendable {
         case isLate
     }
 
-    /// The number of sharedFetches that no other request can join any more.
+    /// The number of fetches that no other request can join any more.
     var closedCount: Int { state.withLock { $0.closedCount } }
 
     /// Makes `waiter` wait for an equal request, or the caller send the request.
@@ -102,13 +116,13 @@ final class SharedFetches: Sendable {
         _ waiter: @escaping Waiter
     ) -> Joined {
         state.withLock { state in
-            if let identifier = state.joinable[key], let index = state.sharedFetches.index(forKey: identifier) {
+            if let identifier = state.joinable[key.key]?[key], let index = state.fetches.index(forKey: identifier) {
                 // A copy would have its waiters copied, too, when there is one more.
-                let (shared, body) = (state.sharedFetches.values[index].shared, state.sharedFetches.values[index].body)
+                let (shared, body) = (state.fetches.values[index].shared, state.fetches.values[index].body)
                 if shared.whole === whole { return .meetsItself }
                 if let body { return .shares(shared, body) }
                 state.lastNumber += 1
-                state.sharedFetches.values[index].waiters[state.lastNumber] = waiter
+                state.fetches.values[index].waiters[state.lastNumber] = waiter
                 return .waits(Place(shared: identifier, number: state.lastNumber))
             }
             if case .new(let closedCount) = stage, closedCount < state.closedCount { return .isLate }
@@ -118,20 +132,20 @@ final class SharedFetches: Sendable {
 
     /// Begins a fetch that others may share, unless an equal one is under way.
     func lead(_ key: FetchKey, _ start: CacheInstant, of whole: ProgressReporter) -> SharedFetch? {
-        state.withLock { $0.joinable[key] == nil ? $0.begin(key, start, whole) : nil }
+        state.withLock { $0.joinable[key.key]?[key] == nil ? $0.begin(key, start, whole) : nil }
     }
 
     /// Removes a waiter that was cancelled.
     func leave(_ place: Place) {
-        let gone = state.withLock { $0.sharedFetches[place.shared]?.waiters.removeValue(forKey: place.number) }
+        let gone = state.withLock { $0.fetches[place.shared]?.waiters.removeValue(forKey: place.number) }
         withExtendedLifetime(gone) {}
     }
 
     /// Lets those have the body that wait, and those that come while it is on its way.
     func share(_ shared: SharedFetch, _ body: SharedBody) {
         let waiters = state.withLock { state in
-            state.sharedFetches[ObjectIdentifier(shared)]?.body = body
-            return state.sharedFetches[ObjectIdentifier(shared)]?.takeWaiters() ?? [:]
+            state.fetches[ObjectIdentifier(shared)]?.body = body
+            return state.fetches[ObjectIdentifier(shared)]?.takeWaiters() ?? [:]
         }
         for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter(shared, .sharing(body)) }
     }
@@ -147,7 +161,7 @@ final class SharedFetches: Sendable {
         // A body is released outside of the lock.
         let gone = state.withLock { state in
             state.close(shared.key, ObjectIdentifier(shared))
-            return state.sharedFetches.removeValue(forKey: ObjectIdentifier(shared))
+            return state.fetches.removeValue(forKey: ObjectIdentifier(shared))
         }
         let waiters = gone?.waiters ?? [:]
         for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter(shared, end) }
@@ -156,7 +170,21 @@ final class SharedFetches: Sendable {
     /// Keeps requests that come later from waiting for those that were sent before a change.
     func detach(where isChanged: (CacheKey) -> Bool) {
         state.withLock { state in
-            for key in state.joinable.keys where isChanged(key.key) { state.joinable[key] = nil }
+            for key in state.joinable.keys where isChanged(key) { state.joinable[key] = nil }
+        }
+    }
+
+    /// Keeps requests that come later from waiting for one that was sent before another, whose response is there: they would
+    /// get an older one.
+    ///
+    /// - Parameters:
+    ///   - asked: The fields of the one whose response is there.
+    ///   - own: Its own fetch, if others may wait for it.
+    func detach(_ key: CacheKey, overtakenBy asked: HTTPHeaders, _ own: SharedFetch?) {
+        let own = own.map { ObjectIdentifier($0) }
+        state.withLock { state in
+            let older = state.joinable[key]?.filter { $0.value != own && $0.key.isOvertaken(by: asked) }
+            for key in older?.keys.map({ $0 }) ?? [] { state.remove(key) }
         }
     }
 }
@@ -175,14 +203,19 @@ extension SharedFetches.State {
         _ whole: ProgressReporter
     ) -> SharedFetch {
         let shared = SharedFetch(start, key, whole)
-        joinable[key] = ObjectIdentifier(shared)
-        sharedFetches[ObjectIdentifier(shared)] = .init(shared: shared)
+        joinable[key.key, default: [:]][key] = ObjectIdentifier(shared)
+        fetches[ObjectIdentifier(shared)] = .init(shared: shared)
         return shared
     }
 
     fileprivate mutating func close(_ key: FetchKey, _ shared: ObjectIdentifier) {
-        guard joinable[key] == shared else { return }
-        joinable[key] = nil
+        guard joinable[key.key]?[key] == shared else { return }
+        remove(key)
         closedCount += 1
+    }
+
+    fileprivate mutating func remove(_ key: FetchKey) {
+        joinable[key.key]?[key] = nil
+        if joinable[key.key]?.isEmpty == true { joinable[key.key] = nil }
     }
 }

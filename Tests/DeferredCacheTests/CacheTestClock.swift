@@ -12,6 +12,15 @@ final class CacheTestClock: Sendable {
 
     var now: Date { wall.withLock { $0 } }
 
+    /// The time by both clocks.
+    var instant: CacheInstant {
+        let steady = clock.now.offset.components
+        return CacheInstant(
+            wall: Int64((now.timeIntervalSince1970 * 1_000).rounded()),
+            steady: steady.seconds * 1_000 + steady.attoseconds / 1_000_000_000_000_000
+        )
+    }
+
     func advance(by seconds: Double) {
         setWall(by: seconds)
         clock.advance(by: .milliseconds(Int(seconds * 1_000)))

@@ -62,4 +62,10 @@ extension CacheInstant {
                 + attoseconds / 1_000_000_000_000_000
         )
     }
+
+    /// Returns whether this instant of the same process was not after another one.
+    func isNotAfter(_ other: CacheInstant) -> Bool {
+        guard let steady, let otherSteady = other.steady else { return false }
+        return steady <= otherSteady
+    }
 }

@@ -64,8 +64,9 @@ enum StoringRules {
             return stored.etag?.isStrong == true ? .update(updated(stored, exchange), answers: false) : .ignore
         }
         if let head = storable(exchange) { return .store(head) }
-        // A server in trouble says nothing about what is stored.
-        return exchange.stored == nil || exchange.status.isServerError || !isSameResource(exchange) ? .ignore : .remove
+        // A server in trouble says nothing about what is stored. Otherwise, an older response may be stored, or may be on its
+        // way, since the request was sent.
+        return exchange.status.isServerError || !isSameResource(exchange) ? .ignore : .remove
     }
 
     // MARK: Storing

@@ -11,9 +11,13 @@ final class FetchTicket: Sendable {
     /// The mark of the resource when the request was sent, by which a store sees changes by other processes.
     let mark: UInt64
     private let isVoidFlag = Atomic(false)
+    /// Later requests have greater numbers.
+    fileprivate let number: UInt64
+    private static let lastNumber = Atomic<UInt64>(0)
 
     init(_ request: HTTPHeaders, salt: [UInt8], mark: UInt64 = 0) {
         (self.request, self.salt, self.mark) = (request, salt, mark)
+        number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
     /// Returns whether a stored response could have been chosen for the request: RFC 9111, section 4.1.
@@ -49,6 +53,12 @@ final class FetchTickets: Sendable {
             tickets[key]?[ObjectIdentifier(ticket)] = nil
             if tickets[key]?.isEmpty == true { tickets[key] = nil }
         }
+    }
+
+    /// Makes the tickets void of requests that were sent before another one, and that are overtaken by its response: theirs
+    /// would be taken for the newest.
+    func makeVoid(_ key: CacheKey, before ticket: FetchTicket) {
+        tickets.withLock { $0[key]?.values.forEach { if $0.number < ticket.number { $0.makeVoid() } } }
     }
 
     /// Makes the tickets of some keys void.

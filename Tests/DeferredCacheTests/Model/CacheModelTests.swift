@@ -13,7 +13,6 @@ import Testing
 /// `CACHE_STEPS` is the number of steps, `CACHE_SEED` the first seed; a seed makes the same steps each time.
 @Suite(.ownThread, .timeLimit(.minutes(120)))
 struct CacheModelTests {
-    private func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
 
     @Test func `whatever happens, a response is one that the server has given for the request`() throws {
         let steps = number("CACHE_STEPS") ?? rounds(50_000)
@@ -74,6 +73,8 @@ final class CacheModel {
         if index < caches.count {
             add(caches[index].statistics)
             caches[index] = cache
+            // A new process knows what is stored, and nothing else.
+            for kind in floors.keys where kind.hasPrefix("\(index) ") { floors[kind] = nil }
         } else {
             caches.append(cache)
         }
@@ -100,33 +101,72 @@ final class CacheModel {
                 try checkSpace()
             }
         } catch let violation as Violation {
-            return (trace.suffix(40) + ["* " + violation.text]).joined(separator: "\n")
+            return (trace.suffix(number("CACHE_TRACE") ?? 40) + ["* " + violation.text]).joined(separator: "\n")
         } catch {
             return "\(error)"
+        }
+        do { try finish() } catch {
+            return (trace.suffix(number("CACHE_TRACE") ?? 40) + ["* \((error as? Violation)?.text ?? "\(error)")"])
+                .joined(separator: "\n")
         }
         for cache in caches { add(cache.statistics) }
         return nil
     }
 
-    private var instant: CacheInstant {
-        let now = clock.now.timeIntervalSince1970 * 1_000
-        return CacheInstant(wall: Int64(now.rounded()), steady: Int64(steady * 1_000))
+    private var instant: CacheInstant { clock.instant }
+
+    private var inFlight: [InFlight] = []
+
+    /// A request whose response the server holds back.
+    private final class InFlight {
+        let request: HTTPRequest
+        let task: HTTPTask
+        let process: Int
+        /// The step in which it began.
+        let step: Int
+        /// The least versions of a response with a part, and with the whole.
+        let least: (Int, Int)
+        /// The time at which it began, before which no stored response was chosen.
+        let start: CacheInstant
+        var reading: DeferredTask.Task<Data>?
+        var isCancelled = false
+
+        init(
+            _ request: HTTPRequest,
+            _ task: HTTPTask,
+            in process: Int,
+            step: Int,
+            least: (Int, Int),
+            _ clock: CacheTestClock
+        ) {
+            self.request = request
+            self.task = task
+            self.process = process
+            self.step = step
+            self.least = least
+            start = clock.instant
+        }
     }
 
-    private var steady = 0.0
+    private var stepCount = 0
+    /// The step in which the head of a response came to a client first, by the response's number.
+    private var firstDelivery: [Int: Int] = [:]
 
     // MARK: Steps
 
     private func step() throws {
+        stepCount += 1
         let path = pick(["/a", "/b", "/c"])
         switch Int.random(in: 0..<100, using: &generator) {
-        case 0..<62: try get(path)
-        case 62..<67: try head(path)
+        // Whoever wants a body in memory waits for one that is on its way.
+        case 0..<40: try origin.isSending(path) ? begin(path) : get(path)
+        case 40..<60: try begin(path)
+        case 60..<62: cancel()
+        case 62..<67: if !origin.isSending(path) { try head(path) }
         case 67..<71: try change(path)
         case 71..<82:
             let seconds = pick([0.001, 0.5, 1, 3, 8, 30])
             note("advance \(seconds)")
-            steady += seconds
             clock.advance(by: seconds)
         case 82..<84:
             let seconds: Double = pick([-31_536_000, -100, -5, 5, 100, 31_536_000])
@@ -142,7 +182,27 @@ final class CacheModel {
         case 95..<98 where isOnDisk: try damage()
         default: try remove(path)
         }
-        for cache in caches { _ = cache.flush().wait() }
+        try settle()
+        if chance(3), origin.release(&generator) { note("a response is sent") }
+        if chance(2), origin.feed(&generator) { note("bytes are sent") }
+        try settle()
+    }
+
+    @discardableResult
+    private func wait<Value>(_ future: Future<Value>, _ name: String) throws -> Value {
+        guard let value = future.wait(until: .now() + 20) else { throw Violation(text: "never ends: \(name)") }
+        return value
+    }
+
+    private func settle() throws {
+        for cache in caches { try wait(cache.flush(), "the cache's flush") }
+        noteTimes()
+        try look()
+    }
+
+    private func noteTimes() {
+        let last = origin.storage.state.withLock { $0.time }
+        for time in 0...last where times[time] == nil { times[time] = instant }
     }
 
     private func request(_ method: HTTPMethod, _ path: String) -> HTTPRequest {
@@ -161,12 +221,12 @@ final class CacheModel {
 
     private func key(_ request: HTTPRequest) -> String { request.path + " " + (request.cachePartition ?? "-") }
 
-    private func floor(_ request: HTTPRequest, isWhole: Bool) -> Int {
+    private func floor(_ request: HTTPRequest, isWhole: Bool, in process: Int) -> Int {
         let kinds = [kind(request), key(request)] + (isWhole ? ["whole " + kind(request)] : [])
-        return kinds.compactMap { floors[$0] }.max() ?? 0
+        return kinds.flatMap { [floors[$0], floors["\(process) " + $0]] }.compactMap { $0 }.max() ?? 0
     }
 
-    private func get(_ path: String) throws {
+    private func randomGet(_ path: String) -> HTTPRequest {
         var request = request(.get, path)
         if chance(4) { request.cachePolicy = pick([.validate, .reload, .onlyCached, .anyAge, .bypass]) }
         if chance(6) {
@@ -175,23 +235,116 @@ final class CacheModel {
         if chance(5) { request.headers["Range"] = pick(["bytes=0-9", "bytes=10-", "bytes=5-200", "bytes=9000-"]) }
         if chance(12) { request.headers["If-None-Match"] = "\"\(Int.random(in: 1...20, using: &generator))\"" }
         if chance(3) { request = request.streamed() }
+        return request
+    }
+
+    private func get(_ path: String) throws {
+        let request = randomGet(path)
         let isOut = chance(12)
         let outage: StubLoader.Answer? = isOut ? (chance(2) ? .response(503) : .failure(.timedOut)) : nil
         origin.storage.state.withLock { $0.outage = outage }
         defer { origin.storage.state.withLock { $0.outage = nil } }
         let index = Int.random(in: 0..<caches.count, using: &generator)
-        let (before, stamp) = origin.storage.state.withLock { ($0.requestCount, $0.time) }
-        let result = (caches[index] --> origin.stub).load(request).future.wait()
-        let (sent, last) = origin.storage.state.withLock { ($0.requestCount - before, $0.time) }
-        // Those that were made for this request.
-        for time in stamp..<last { times[time + 1] = instant }
+        let result = try wait((caches[index] --> origin.stub).load(request).future, kind(request))
+        noteTimes()
         note("\(index): \(request.headers.fields) \(kind(request)) \(request.cachePolicy) -> \(short(result))")
         guard case .success(let response) = result else { return }
+        try noteHead(response, askedIn: stepCount)
         let body = try bytes(response)
-        if [.onlyCached, .anyAge].contains(request.cachePolicy), sent > 0 {
+        if [.onlyCached, .anyAge].contains(request.cachePolicy),
+            origin.storage.state.withLock({ $0.asked.contains(request.id) })
+        {
             throw Violation(text: "a request was sent")
         }
-        try check(response, body, to: request)
+        try check(
+            response,
+            body,
+            to: request,
+            least: floor(request, isWhole: response.status == .ok, in: index),
+            at: instant,
+            in: index
+        )
+    }
+
+    private func begin(_ path: String) throws {
+        var request = randomGet(path)
+        request[HeldOption.self] = true
+        let index = Int.random(in: 0..<caches.count, using: &generator)
+        note("\(index): \(request.headers.fields) \(kind(request)) \(request.cachePolicy) begins as \(stepCount)")
+        let least = (floor(request, isWhole: false, in: index), floor(request, isWhole: true, in: index))
+        let task = (caches[index] --> origin.stub).load(request)
+        inFlight.append(InFlight(request, task, in: index, step: stepCount, least: least, clock))
+    }
+
+    private func cancel() {
+        guard let one = inFlight.randomElement(using: &generator) else { return }
+        note("\(one.step) is cancelled")
+        one.isCancelled = true
+        one.task.cancel()
+        one.reading?.cancel()
+    }
+
+    /// Checks what has come of the requests in flight.
+    private func look() throws {
+        for one in inFlight {
+            guard let result = one.task.peek() else { continue }
+            guard case .success(let response) = result else {
+                inFlight.removeAll { $0 === one }
+                continue
+            }
+            if one.reading == nil {
+                note("\(one.step): \(kind(one.request)) -> \(short(result))")
+                try noteHead(response, askedIn: one.step)
+                let (stream, body) = (response.stream, response.body)
+                one.reading = DeferredTask.Task { try await stream?.collect() ?? body }
+            }
+            guard let read = one.reading?.peek() else { continue }
+            inFlight.removeAll { $0 === one }
+            if case .success(let bytes) = read {
+                let least = response.status == .ok ? one.least.1 : one.least.0
+                try check(
+                    response,
+                    bytes,
+                    to: one.request,
+                    least: least,
+                    at: hasWaited(one, response) ? nil : one.start,
+                    in: one.process
+                )
+            } else if !one.isCancelled {
+                throw Violation(text: "a body that can't be read: \(read)")
+            }
+        }
+    }
+
+    /// Whether a response was asked for before its head came. It may be shared then, however long it took.
+    private func hasWaited(_ one: InFlight, _ response: HTTPResponse) -> Bool {
+        guard let time = response.headers["Time"].flatMap({ Int($0) }), let first = firstDelivery[time] else {
+            return false
+        }
+        return first >= one.step
+    }
+
+    /// Notes that a head has come. Only those that waited before share the response, whatever its freshness.
+    private func noteHead(_ response: HTTPResponse, askedIn step: Int) throws {
+        guard let time = response.headers["Time"].flatMap({ Int($0) }) else { return }
+        if let first = firstDelivery[time], response.source == .network, first < step {
+            throw Violation(text: "shared after its head had come")
+        }
+        firstDelivery[time] = min(firstDelivery[time] ?? stepCount, stepCount)
+    }
+
+    /// Sends all that the server holds back, and waits until everybody has got it.
+    private func finish() throws {
+        let limit = ContinuousClock.now + .seconds(20)
+        while true {
+            while origin.release(&generator) || origin.feed(&generator) {}
+            try settle()
+            if inFlight.isEmpty { return try checkSpace() }
+            guard ContinuousClock.now < limit else {
+                throw Violation(text: "never ends: \(inFlight.map { kind($0.request) })")
+            }
+            usleep(200)
+        }
     }
 
     private func short(_ result: HTTPResult?) -> String {
@@ -204,42 +357,47 @@ final class CacheModel {
     private func bytes(_ response: HTTPResponse) throws -> Data {
         guard let stream = response.stream else { return response.body }
         let reading = DeferredTask.Task { try await stream.collect() }
-        guard case .success(let bytes) = reading.wait() else { throw Violation(text: "a body that can't be read") }
+        guard case .success(let bytes) = try wait(reading.future, "a body") else {
+            throw Violation(text: "a body that can't be read")
+        }
         return bytes
     }
 
     private func head(_ path: String) throws {
         let request = request(.head, path).with(pick([.standard, .reload]))
         let index = Int.random(in: 0..<caches.count, using: &generator)
-        let stamp = origin.storage.state.withLock { $0.time }
-        let result = (caches[index] --> origin.stub).load(request).future.wait()
-        for time in stamp..<origin.storage.state.withLock({ $0.time }) { times[time + 1] = instant }
+        let result = try wait((caches[index] --> origin.stub).load(request).future, kind(request))
+        noteTimes()
         note("\(index): HEAD \(kind(request)) -> \(short(result))")
         guard case .success(let response) = result, response.source == .network, response.status == .ok else { return }
         // Without a validator, it tells nothing about what is stored.
         guard response.headers["ETag"] != nil else { return }
         // And nothing about parts.
-        raise(response, "whole " + kind(request))
+        raise(response, "whole " + kind(request), path, in: index)
     }
 
-    private func raise(_ response: HTTPResponse, _ kind: String) {
+    private func raise(_ response: HTTPResponse, _ kind: String, _ path: String, in process: Int) {
         guard let version = response.headers["Version"].flatMap({ Int($0) }) else { return }
+        // A process doesn't know what another one has got while its own request was on its way.
+        let kind = origin.isSending(path) ? "\(process) " + kind : kind
         floors[kind] = max(floors[kind] ?? 0, version)
     }
 
     private func change(_ path: String) throws {
         let request = request(pick([.put, .post, .delete]), path)
         let index = Int.random(in: 0..<caches.count, using: &generator)
-        _ = (caches[index] --> origin.stub).load(request).future.wait()
+        try wait((caches[index] --> origin.stub).load(request).future, kind(request))
         note("\(index): \(request.method) \(key(request))")
-        floors[key(request)] = origin.storage.state.withLock { $0.resources[path]?.version }
+        floors[(origin.isSending(path) ? "\(index) " : "") + key(request)] = origin.storage.state.withLock {
+            $0.resources[path]?.version
+        }
     }
 
     private func remove(_ path: String) throws {
         let cache = pick(caches)
         if chance(3) {
             note("removeAll")
-            _ = cache.removeAll().wait()
+            try wait(cache.removeAll(), "removing all")
             guard isOnDisk || cache.statistics.bytes == 0 else { throw Violation(text: "something is left") }
         } else if let url = URL(string: "https://example.com" + path) {
             note("remove \(path)")
@@ -277,12 +435,24 @@ final class CacheModel {
 
     // MARK: What must hold
 
-    private func check(_ response: HTTPResponse, _ body: Data, to request: HTTPRequest) throws {
+    private func check(
+        _ response: HTTPResponse,
+        _ body: Data,
+        to request: HTTPRequest,
+        least: Int,
+        at time: CacheInstant?,
+        in process: Int
+    ) throws {
         let headers = response.headers
         guard response.status == .ok || response.status == 206 else { return }
         guard let version = headers["Version"].flatMap({ Int($0) }), let size = headers["Size"].flatMap({ Int($0) }),
             let traits = headers["Kind"]?.split(separator: " "), traits.count == 2
         else { throw Violation(text: "fields are missing") }
+        guard traits[0] == "true" || headers["User"] == ModelOrigin.user(request) else {
+            throw Violation(
+                text: "a response to \(headers["User"] ?? "?"): \(response.source) \(headersText(response))"
+            )
+        }
         let whole = ModelOrigin.body(
             request,
             version,
@@ -290,7 +460,7 @@ final class CacheModel {
             isPublic: traits[0] == "true",
             varies: traits[1] == "true"
         )
-        let isCut = response.source == .network && body.count < whole.count && response.status == .ok
+        let isCut = (response.source == .network || time == nil) && body.count < whole.count && response.status == .ok
         if response.status == 206 {
             let range = headers["Content-Range"]?.dropFirst(6).split(separator: "/")[0].split(separator: "-")
             guard let range, let first = Int(range[0]), let last = Int(range[1]), last < whole.count,
@@ -298,34 +468,43 @@ final class CacheModel {
             else { throw Violation(text: "wrong part, of \(body.count) bytes: \(headers)") }
         } else if body != (isCut ? whole.prefix(body.count) : whole) {
             throw Violation(
-                text: "wrong body, of \(body.count) bytes: \(String(decoding: body.prefix(60), as: UTF8.self))"
+                text:
+                    "wrong body, of \(body.count) bytes: \(String(decoding: body.prefix(20), as: UTF8.self)) for "
+                    + "\(kind(request)): \(response.source) \(headersText(response))"
             )
         }
-        let least = floor(request, isWhole: response.status == .ok)
-        if version < least { throw Violation(text: "version \(version) after \(least)") }
-        if !isCut, request.cachePolicy != .bypass { raise(response, kind(request)) }
-        try checkAge(response, request)
+        if version < least {
+            throw Violation(text: "version \(version) after \(least): \(response.source) \(headersText(response))")
+        }
+        if !isCut, request.cachePolicy != .bypass { raise(response, kind(request), request.path, in: process) }
+        if let time { try checkAge(response, request, at: time) }
     }
 
-    private func checkAge(_ response: HTTPResponse, _ request: HTTPRequest) throws {
+    private func checkAge(_ response: HTTPResponse, _ request: HTTPRequest, at now: CacheInstant) throws {
         guard case .cache(let age, let isStale) = response.source else { return }
         let given = CacheDirectives(response.headers)
         if given.flags.contains(.noStore) || given.flags.contains(.noCache) { throw Violation(text: "not validated") }
         if [.reload, .validate, .bypass].contains(request.cachePolicy), !given.flags.contains(.immutable) {
             throw Violation(text: "the server was not asked")
         }
-        if isStale, given.flags.contains(.mustRevalidate) { throw Violation(text: "stale") }
+        if isStale, given.flags.contains(.mustRevalidate) {
+            throw Violation(text: "stale: \(kind(request)) \(headersText(response))")
+        }
         guard let time = response.headers["Time"].flatMap({ Int($0) }), let made = times[time] else {
             throw Violation(text: "a response that nobody has made")
         }
         // What the process can know: another one may have written the head since.
         var since = made
         if isOnDisk { since.steady = nil }
-        let real = instant.time(since: since)
+        let real = now.time(since: since)
         if age.components.seconds < real / 1_000 { throw Violation(text: "older than it says: \(real) ms") }
         // Without a lifetime, a week at most is guessed from the last change.
         let lifetime = given.maxAge ?? (response.headers["Last-Modified"] == nil ? 0 : 7 * 86_400)
         if !isStale, real >= lifetime * 1_000 { throw Violation(text: "not fresh: \(real) ms") }
+    }
+
+    private func headersText(_ response: HTTPResponse) -> String {
+        response.headers.map { "\($0.name): \($0.value)" }.joined(separator: ", ")
     }
 
     private func checkSpace() throws {
@@ -337,9 +516,11 @@ final class CacheModel {
             if lstat(path + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
                 size += Int(status.st_blocks) * 512
             }
-            if name.hasPrefix("t-") { throw Violation(text: "a file is left over") }
+            if name.hasPrefix("t-"), inFlight.isEmpty { throw Violation(text: "a file is left over") }
         }
         // Each process counts what the other one has stored when it has stored an eighth itself.
         if size > capacity + capacity / 8 { throw Violation(text: "\(size) bytes on disk") }
     }
 }
+
+private func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }

@@ -1,9 +1,11 @@
 import DeferredCache
 import DeferredCore
 import DeferredHTTP
-import DeferredTesting
+import DeferredNetworking
 import Foundation
 import TestSupport
+
+@testable import DeferredTesting
 
 /// A server whose responses tell what they are of, so that any of them can be recognised.
 ///
@@ -26,9 +28,21 @@ final class ModelOrigin: Sendable {
         var resources: [String: Resource] = [:]
         /// What the server does instead of answering.
         var outage: StubLoader.Answer?
-        var requestCount = 0
+        /// The requests that came.
+        var asked: Set<UUID> = []
         /// The number of the last response.
         var time = 0
+        /// Responses that are made and wait to be sent, by request.
+        var held: [UUID: StubLoader.Answer] = [:]
+        /// Bodies of which a part is still to be sent.
+        var bodies: [Body] = []
+    }
+
+    /// The rest of a body that is sent bit by bit.
+    struct Body: Sendable {
+        let path: String
+        let continuation: AsyncStream<Data>.Continuation
+        var rest: [Data]
     }
 
     /// Shared with the closure of the stub.
@@ -40,10 +54,50 @@ final class ModelOrigin: Sendable {
     init() {
         stub = StubLoader(answering: { [storage] request in
             storage.state.withLock { state in
-                state.requestCount += 1
-                return state.outage ?? Self.answer(request, &state)
+                state.asked.insert(request.id)
+                let answer = state.outage ?? Self.answer(request, &state, storage)
+                guard request[HeldOption.self] else { return answer }
+                state.held[request.id] = answer
+                return .pending
             }
         })
+    }
+
+    /// Returns whether a response of the resource, or the rest of a body, is held back.
+    func isSending(_ path: String) -> Bool {
+        storage.state.withLock { $0.bodies.contains { $0.path == path } }
+            || stub.tasksInFlight.contains { $0.request.path == path }
+    }
+
+    /// Sends a response that was held, to one of the requests in flight.
+    func release(_ generator: inout some RandomNumberGenerator) -> Bool {
+        guard let task = stub.tasksInFlight.randomElement(using: &generator) else { return false }
+        guard let answer = storage.state.withLock({ $0.held.removeValue(forKey: task.request.id) }) else {
+            return false
+        }
+        switch answer.ending {
+        case .response(let status, let headers, let body):
+            task.complete(with: body.result(status, headers, of: task.request))
+        case .failure(let code, let underlying): task.fail(code, underlying: underlying)
+        case .pending: break
+        }
+        return true
+    }
+
+    /// Sends the next bytes of a body, or ends it.
+    func feed(_ generator: inout some RandomNumberGenerator) -> Bool {
+        let step: (AsyncStream<Data>.Continuation, Data?)? = storage.state.withLock { state in
+            guard let index = state.bodies.indices.randomElement(using: &generator) else { return nil }
+            let continuation = state.bodies[index].continuation
+            guard !state.bodies[index].rest.isEmpty else {
+                state.bodies.remove(at: index)
+                return (continuation, nil)
+            }
+            return (continuation, state.bodies[index].rest.removeFirst())
+        }
+        guard let (continuation, bytes) = step else { return false }
+        if let bytes { continuation.yield(bytes) } else { continuation.finish() }
+        return true
     }
 
     static let directives = [
@@ -67,9 +121,11 @@ final class ModelOrigin: Sendable {
         storage.state.withLock { $0.resources[path] = made }
     }
 
+    static func user(_ request: HTTPRequest) -> String { request.headers["Authorization"] ?? "nobody" }
+
     /// The bytes for a request: what it is of, over and over.
     static func body(_ request: HTTPRequest, _ version: Int, size: Int, isPublic: Bool, varies: Bool) -> Data {
-        let user = isPublic ? "all" : request.headers["Authorization"] ?? "nobody"
+        let user = isPublic ? "all" : user(request)
         let language = varies ? request.headers["Accept-Language"] ?? "none" : "any"
         let line = [request.path, "\(version)", language, user, request.cachePartition ?? "-"].joined(separator: "|")
         var text = Data("\(line)\n".utf8)
@@ -77,7 +133,7 @@ final class ModelOrigin: Sendable {
         return text.prefix(size)
     }
 
-    private static func answer(_ request: HTTPRequest, _ state: inout State) -> StubLoader.Answer {
+    private static func answer(_ request: HTTPRequest, _ state: inout State, _ storage: Storage) -> StubLoader.Answer {
         guard let resource = state.resources[request.path] else { return .response(404) }
         guard request.method == .get || request.method == .head else {
             state.resources[request.path]?.version += 1
@@ -89,7 +145,7 @@ final class ModelOrigin: Sendable {
         // Each response has a number of its own, and what its bytes depend on.
         var headers: HTTPHeaders = [
             "Time": "\(state.time)", "Version": "\(resource.version)", "Size": "\(resource.size)",
-            "Kind": "\(isPublic) \(resource.varies)",
+            "Kind": "\(isPublic) \(resource.varies)", "User": isPublic ? "all" : user(request),
         ]
         headers["Cache-Control"] = resource.directives.isEmpty ? nil : resource.directives
         headers["Vary"] = resource.varies ? "Accept-Language" : nil
@@ -116,13 +172,17 @@ final class ModelOrigin: Sendable {
         if resource.hasLength { headers["Content-Length"] = "\(body.count)" }
         let sent = resource.isCut && body.count > 1 ? body.prefix(body.count / 2) : body
         guard request.delivery == .stream else { return .response(headers: headers, data: Data(sent)) }
+        let pieces = stride(from: 0, to: sent.count, by: 30_000).map { sent[$0..<min($0 + 30_000, sent.count)] }
         return .response(headers: headers) {
             HTTPBodyStream(
                 AsyncStream { continuation in
-                    for start in stride(from: 0, to: sent.count, by: 30_000) {
-                        continuation.yield(Data(sent[start..<min(start + 30_000, sent.count)]))
+                    if request[HeldOption.self] {
+                        let body = Body(path: request.path, continuation: continuation, rest: pieces.map { Data($0) })
+                        storage.state.withLock { $0.bodies.append(body) }
+                    } else {
+                        for piece in pieces { continuation.yield(Data(piece)) }
+                        continuation.finish()
                     }
-                    continuation.finish()
                 }
             )
         }
@@ -133,4 +193,9 @@ final class ModelOrigin: Sendable {
         guard sides.count == 2, let first = sides[0], first < count else { return nil }
         return first..<min((sides[1] ?? count) + 1, count)
     }
+}
+
+/// Marks requests whose responses are sent by ``ModelOrigin/release(_:)``.
+enum HeldOption: HTTPRequestOption {
+    static let defaultValue = false
 }

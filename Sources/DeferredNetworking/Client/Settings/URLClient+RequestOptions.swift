@@ -56,6 +56,18 @@ extension URLClient {
         /// server lets it be stored and names no field in `Vary`.
         public var cachePartition: String?
 
+        /// The highest rate at which the response's body is received, in bytes a second, at least 1; `nil` for no limit.
+        ///
+        /// It counts the bytes as they come, before they are decompressed, and holds for each attempt. The client reads an
+        /// eighth of a second's bytes at once, and no fewer than 1 KiB, and waits then; the server gets to feel that when its
+        /// buffers are full. The waits are not silence that ``idle`` would count, but they are part of ``total``. Where
+        /// ``Configuration/httpVersion`` leaves it open, the request uses HTTP/1.1, so that it holds up no other.
+        ///
+        /// A response that comes from ``Configuration/cache`` has no limit. Of equal requests that a cache sends once, the first
+        /// one's counts. Only over ``Configuration/Engine/libcurl``: over `URLSession`, which reads as fast as it can, a request
+        /// with a limit fails with ``URLClientError/invalidRequest(reason:)``.
+        public var rateLimit: Int?
+
         /// The redirects to follow; `nil` for ``Configuration/redirects``.
         package var redirects: RedirectPolicy?
 
@@ -75,7 +87,8 @@ extension URLClient {
             idle: Duration? = nil,
             resumesUpload: Bool = false,
             onInterimResponse: (@Sendable (ResponseHead) -> Void)? = nil,
-            cachePartition: String? = nil
+            cachePartition: String? = nil,
+            rateLimit: Int? = nil
         ) {
             self.priority = priority
             self.total = total
@@ -86,6 +99,16 @@ extension URLClient {
             self.resumesUpload = resumesUpload
             self.onInterimResponse = onInterimResponse
             self.cachePartition = cachePartition
+            self.rateLimit = rateLimit
+        }
+
+        /// Refuses a rate at which no response would ever end.
+        func checkRateLimit() throws(URLClientError) {
+            guard let rateLimit, rateLimit < 1 else { return }
+            throw .invalidRequest(
+                reason: "the rate limit of \(rateLimit) bytes a second lets no response come; "
+                    + "use at least 1, or nil for none"
+            )
         }
 
         /// Combines the client's monitor with the request's own, in this order.

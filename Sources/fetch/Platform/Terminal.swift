@@ -17,8 +17,12 @@ enum Terminal {
     ///
     /// - Returns: the error number of a failure, which loses the rest of the text.
     @discardableResult
-    static func write(_ text: String, to descriptor: Int32) -> Int32? {
-        var rest = Array(text.utf8)[...]
+    static func write(_ text: String, to descriptor: Int32) -> Int32? { write(Data(text.utf8), to: descriptor) }
+
+    /// Writes all of `bytes`. See ``write(_:to:)-(String,_)``.
+    @discardableResult
+    static func write(_ bytes: Data, to descriptor: Int32) -> Int32? {
+        var rest = bytes
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {

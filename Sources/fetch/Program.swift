@@ -17,6 +17,7 @@ final class Program {
     /// - Parameter commandLine: The program's name and the arguments.
     func run(_ commandLine: [String]) {
         do {
+            Terminal.reserveStandardFiles()
             try download(Options(commandLine: commandLine))
         } catch {
             let exit = error as? ProgramExit ?? ProgramExit(text: "\(error)")
@@ -44,7 +45,9 @@ final class Program {
         let place = try options.savesFiles ? OutputDirectory(path: path) : OutputDirectory()
         let list = JobList(wanted, in: place, named: single?.name, checksum: options.checksum)
         if let cache = options.cache { _ = try OutputDirectory(path: cache, option: "--cache") }
-        if let file = options.authorities { _ = try InputFile.read(file, atMost: 64 << 20) }
+        if let file = options.authorities, try !InputFile.read(file, atMost: 64 << 20).hasCertificate {
+            throw ProgramExit.usage("\"\(file)\" after --cacert has no certificate; name a file in PEM format")
+        }
         let template = try RequestTemplate(options)
         let display = makeDisplay(options)
         if demo != nil, display is BarDisplay {
@@ -52,7 +55,7 @@ final class Program {
             display.output("No URLs: downloading four files from a server in this process to \(place)\n")
         }
         let run = DownloadRun(list, template, options: options, display: display, isRepeatable: demo == nil)
-        listen(run, display)
+        listen(run, display, isResumable: options.savesFiles)
         run.start().upon(.mainActor) { failureCount in
             self.end(self.stopSignal.map { 128 + $0 } ?? (failureCount > 0 ? 1 : 0))
         }
@@ -77,10 +80,11 @@ final class Program {
         Terminal.write(text, to: STDERR_FILENO)
     }
 
-    private func listen(_ run: DownloadRun, _ display: Display) {
+    /// - Parameter isResumable: False if a stop has nothing to keep, and thus need not wait for the reader of the contents.
+    private func listen(_ run: DownloadRun, _ display: Display, isResumable: Bool) {
         signals = [SIGINT, SIGTERM, SIGHUP].map { number in
             Terminal.onSignal(number) {
-                guard self.stopSignal == nil else {
+                guard self.stopSignal == nil, isResumable else {
                     display.suspend()
                     self.end(128 + number)
                 }
@@ -106,4 +110,8 @@ final class Program {
         demo?.stop()
         _exit(code == 0 && hasLostOutput ? 1 : code)
     }
+}
+
+extension Data {
+    fileprivate var hasCertificate: Bool { range(of: Data("-----BEGIN ".utf8)) != nil }
 }

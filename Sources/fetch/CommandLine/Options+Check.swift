@@ -23,6 +23,9 @@ extension Options {
         if let first = conflicts.first(where: { $0.isGiven && $0.isOtherGiven }) {
             throw .usage("\(first.option) can't be combined with \(first.other): \(first.reason); leave one out")
         }
+        if (inputs + body.files).count(where: { $0 == "-" }) > 1 {
+            throw .usage("standard input can be read once; name a file in one of the places")
+        }
         let isSingle = urls.count == 1 && inputs.isEmpty
         if checksum != nil, !isSingle { throw .usage("--checksum is for one file; give one URL and no list") }
         if printsContents, !isSingle { throw .usage("-o - is for one file; give one URL and no list") }

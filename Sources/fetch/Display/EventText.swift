@@ -28,8 +28,8 @@ enum EventText {
             ("first byte", times.firstByte), ("total", times.total),
         ]
         let text = parts.map { "\($0.0) \(milliseconds($0.1))" }.joined(separator: ", ")
-        let connection = times.isReused ? "an open connection" : "a new connection"
-        return "\(text); \(times.protocolVersion ?? "no response") over \(connection) to \(times.address)"
+        guard let version = times.protocolVersion else { return "\(text); no response" }
+        return "\(text); \(version) over \(times.isReused ? "an open" : "a new") connection to \(times.address)"
     }
 
     private static func milliseconds(_ time: Duration) -> String { String(format: "%.1f ms", time / .milliseconds(1)) }

@@ -13,6 +13,12 @@ enum Terminal {
         return (Int(window.ws_col), Int(window.ws_row))
     }
 
+    /// Takes the numbers of standard files that are closed, so that no file that is opened later gets what is printed.
+    /// Writing fails still.
+    static func reserveStandardFiles() {
+        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
+    }
+
     /// Writes all of `text`, unbuffered and in order.
     ///
     /// - Returns: the error number of a failure, which loses the rest of the text.

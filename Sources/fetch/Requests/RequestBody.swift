@@ -15,6 +15,11 @@ struct RequestBody: Equatable {
 
     var isEmpty: Bool { data.isEmpty && form.isEmpty }
 
+    /// The paths of the files; "-" is standard input.
+    var files: [String] {
+        (data + form.map(\.value)).filter { $0.hasPrefix("@") }.map { String($0.dropFirst()) }
+    }
+
     /// Reads the files, so that the body can be sent as often as needed.
     ///
     /// - Returns: The body and its type; nil if there is none.

@@ -99,8 +99,8 @@ final class LibcurlConnections {
 
     private func resumeLimited() {
         let now = ContinuousClock.now
-        let due = limited.filter { $0.limitedUntil.map { $0 <= now } ?? true }
-        limited.removeAll { transfer in due.contains { $0 === transfer } }
+        let due = limited.filter { $0.mayRead(at: now) }
+        limited.removeAll { $0.mayRead(at: now) }
         for transfer in due { transfer.waited() }
     }
 

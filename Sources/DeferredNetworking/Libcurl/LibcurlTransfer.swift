@@ -277,6 +277,9 @@ final class LibcurlTransfer {
         setReadingPause()
     }
 
+    /// Returns whether the limit allows the next bytes at a time.
+    func mayRead(at time: ContinuousClock.Instant) -> Bool { limitedUntil.map { $0 <= time } ?? true }
+
     /// Resumes reading, because it is time for the next bytes.
     func waited() {
         limitedUntil = nil

@@ -1,5 +1,8 @@
 #if os(Linux)
 /// Keeps the bytes of a response at a rate, by the times until which its connection is not read.
+///
+/// libcurl's own limit, `CURLOPT_MAX_RECV_SPEED_LARGE`, leaves the socket while it waits, just as it leaves that of an idle
+/// connection, which is closed when something comes on it; and the deadlines would not know of the waits.
 struct RatePacer {
     /// The time of the limit for which bytes are read at once.
     private static let piecesPerSecond = 8

@@ -25,12 +25,16 @@ struct DownloadFailure: Error, Equatable {
 
 extension DownloadFailure {
     /// Creates the description of a download's error.
-    init(_ error: any Error) {
+    ///
+    /// - Parameter hasProxy: True if it may be the proxy that can't be reached.
+    init(_ error: any Error, hasProxy: Bool = false) {
         switch error {
         case let error as DownloadFailure:
             self = error
         case let error as URLClientError:
             self.init(error.code)
+        case let error as URLError where hasProxy && [.cannotConnectToHost, .cannotFindHost].contains(error.code):
+            self.init(reason: error.localizedDescription, advice: "check the proxy, the host and the port")
         case let error as URLError where error.code == .unknown:
             self.init(advising: error.localizedDescription)
         case let error as URLError:

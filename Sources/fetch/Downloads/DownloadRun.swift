@@ -110,7 +110,7 @@ final class DownloadRun {
             files[index].phase = .stopped
             line.error = "stopped"
         case .failure(let error):
-            let (job, failure) = (list.jobs[index], DownloadFailure(error))
+            let (job, failure) = (list.jobs[index], DownloadFailure(error, hasProxy: options.proxy != nil))
             files[index].phase = .failed(reason: failure.reason)
             line.error = failure.reason
             let kept = isRepeatable ? job.keptCount : 0

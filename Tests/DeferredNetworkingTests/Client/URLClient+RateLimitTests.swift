@@ -50,24 +50,24 @@ extension URLClientTests {
         }
 
         @Test func `the next request on the connection has no limit of an earlier one`() async throws {
-            let server = try LoopbackServer { _ in .response(body: .pattern(count: 2_000_000)) }
+            let server = try LoopbackServer { .response(body: .pattern(count: $0.number == 1 ? 10_000 : 4_000_000)) }
             defer { server.stop() }
             let client = URLClient.fresh()
-            let slow = client.begin(server.url("/"), options: .init(rateLimit: 4_000_000))
-            _ = try await slow.get()
-            // At the other's rate, or in pieces of its size and pauses, it would take half a second.
+            _ = try await client.begin(server.url("/"), options: .init(rateLimit: 100_000)).get()
+            // With the other's limit, it would take 40 seconds.
             let start = ContinuousClock.now
-            #expect(try await client.begin(server.url("/")).get().0.count == 2_000_000)
-            #expect(.now - start < .milliseconds(450))
+            #expect(try await client.begin(server.url("/")).get().0.count == 4_000_000)
+            #expect(.now - start < .seconds(20))
+            #expect(server.connectionCount == 1)
         }
 
         @Test func `pauses of the limit are no silence, and progress goes on`() async throws {
             let server = try LoopbackServer { _ in .response(body: .pattern(count: 2_048)) }
             defer { server.stop() }
-            // The first KiB is read at once, and the second one a third of a second later.
-            let client = URLClient.fresh { $0.deadlines.idle = .milliseconds(100) }
+            // The first KiB is read at once, and the second one half a second later.
+            let client = URLClient.fresh { $0.deadlines.idle = .milliseconds(250) }
             let fractions = Log<Double>()
-            let task = client.begin(server.url("/"), options: .init(rateLimit: 3_000))
+            let task = client.begin(server.url("/"), options: .init(rateLimit: 2_000))
             task.uponProgress(on: .immediate) { fractions.add($0.fraction) }
             #expect(try await task.get().0.count == 2_048)
             #expect(fractions.entries.contains { $0 > 0.1 && $0 < 0.9 })
@@ -85,10 +85,10 @@ extension URLClientTests {
             let server = try LoopbackServer { .response(body: .pattern(count: $0.path == "/slow" ? 1_024 : 5)) }
             defer { server.stop() }
             let client = URLClient.fresh {
-                $0.deadlines.idle = .milliseconds(100)
+                $0.deadlines.idle = .milliseconds(250)
                 $0.maximumConnectionsPerHost = 1
             }
-            let slow = client.begin(server.url("/slow"), options: .init(rateLimit: 2_500))
+            let slow = client.begin(server.url("/slow"), options: .init(rateLimit: 1_500))
             let next = client.begin(server.url("/next"), options: .init(rateLimit: 1_000_000))
             #expect(try await next.get().0.count == 5)
             #expect(try await slow.get().0.count == 1_024)

@@ -113,6 +113,18 @@ struct RequestingTests {
     }
 
     #if os(Linux)
+    @Test func `a proxy that can't be reached is not mistaken for the host`() async throws {
+        let refusing = try RefusingPort()
+        let proxy = "http://ada:secret@127.0.0.1:\(refusing.number)"
+        let result = try await fetch("--proxy", proxy, "--retries=0", "http://h.invalid/f")
+        withExtendedLifetime(refusing) {}
+        #expect(result.code == 1 && result.errorLines.count == 1)
+        #expect(result.errors.contains("127.0.0.1") && result.errors.contains("check the proxy, the host and the port"))
+        #expect(!result.errors.contains("secret"))
+    }
+    #endif
+
+    #if os(Linux)
     @Test(.enabled(if: LoopbackServer.canDoTLS)) func `only authorities in the file are trusted`() async throws {
         let authority = try LoopbackServer.Authority(name: "The authority")
         let server = try LoopbackServer(tls: .init(authority.issue())) { _ in .response(body: "f") }

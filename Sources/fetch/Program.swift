@@ -18,6 +18,8 @@ final class Program {
     func run(_ commandLine: [String]) {
         do {
             Terminal.reserveStandardFiles()
+            // Otherwise, a file that becomes longer than the limit of the process would end it.
+            signal(SIGXFSZ, SIG_IGN)
             try download(Options(commandLine: commandLine))
         } catch {
             let exit = error as? ProgramExit ?? ProgramExit(text: "\(error)")
@@ -36,8 +38,6 @@ final class Program {
             wanted = demo?.urls.map { WantedFile(url: $0) } ?? []
         }
         guard !wanted.isEmpty else { throw ProgramExit(text: "the list given with --input contains no URLs") }
-        // Otherwise, a file that becomes longer than the limit of the process would end it.
-        signal(SIGXFSZ, SIG_IGN)
         let temporary = FileManager.default.temporaryDirectory.appending(path: "fetch-\(UUID().uuidString)")
         let output = options.printsContents || options.wantsHeadOnly ? nil : options.output
         let single = options.urls.count == 1 && options.inputs.isEmpty ? output.flatMap(OutputDirectory.split) : nil

@@ -97,6 +97,19 @@ struct HostileTests {
     }
     #endif
 
+    #if os(Linux)
+    @Test func `a limit of the size of files ends it with a status, and not by a signal`() async throws {
+        let server = try LoopbackServer { _ in .response(body: "f") }
+        // The program that runs the tests may ignore the signal, and so would its children.
+        let line = "ulimit -f 0; exec env --default-signal=XFSZ \"$0\" \"$@\""
+        for arguments in [["--head", server.url("/f").absoluteString], ["--help"]] {
+            let all = ["-c", line, try FetchProcess.executable.path] + arguments
+            let result = try await FetchProcess(all, directory: directory.url, program: "/bin/sh").result()
+            #expect(result.code == 1 && result.output == "", "\(arguments) \(result.code)")
+        }
+    }
+    #endif
+
     @Test func `a reader that ends early ends the program`() async throws {
         let server = try LoopbackServer { _ in .response(body: .pattern(count: 5_000_000)) }
         let url = server.url("/f").absoluteString

@@ -1,13 +1,13 @@
 #if os(Linux)
 /// Keeps the bytes of a response at a rate, by the times until which its connection is not read.
 ///
-/// libcurl's own limit, `CURLOPT_MAX_RECV_SPEED_LARGE`, leaves the socket while it waits, just as it leaves that of an idle
-/// connection, which is closed when something comes on it; and the deadlines would not know of the waits.
+/// With libcurl's own limit, `CURLOPT_MAX_RECV_SPEED_LARGE`, libcurl doesn't watch the socket while it waits, as if the
+/// connection were idle; and an idle connection is closed when something comes on it. Nor would deadlines know of the waits.
 struct RatePacer {
     /// The time of the limit for which bytes are read at once.
     private static let piecesPerSecond = 8
 
-    /// A server that was slower for a while may catch up on this time, and no longer one: what follows would be a burst.
+    /// The time that a server may catch up on after it was slower for a while. A longer one would allow a burst.
     private static let longestCredit = Duration.milliseconds(125)
 
     /// A shorter pause costs more than it is worth, and becomes part of the next one.

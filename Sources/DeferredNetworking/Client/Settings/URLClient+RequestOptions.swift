@@ -56,16 +56,20 @@ extension URLClient {
         /// server lets it be stored and names no field in `Vary`.
         public var cachePartition: String?
 
-        /// The highest rate at which the response's body is received, in bytes a second, at least 1; `nil` for no limit.
+        /// The highest rate at which the response's body is received, in bytes a second, at least 1; `nil` for no
+        /// limit.
         ///
-        /// It counts the bytes as they come, before they are decompressed, and holds for each attempt. The client reads an
-        /// eighth of a second's bytes at once, and no fewer than 1 KiB, and waits then; the server gets to feel that when its
-        /// buffers are full. The waits are not silence that ``idle`` would count, but they are part of ``total``. Where
-        /// ``Configuration/httpVersion`` leaves it open, the request uses HTTP/1.1, so that it holds up no other.
+        /// The limit counts bytes as they come, before they are decompressed, and holds for each attempt. The client
+        /// reads the bytes of an eighth of a second at once, at least 1 KiB, and then waits. The server has to wait as
+        /// soon as the buffers on the way are full. The waits don't count as silence for ``idle``, but they count for
+        /// ``total``. Unless ``Configuration/httpVersion`` requires HTTP/2, the request uses HTTP/1.1, so that it holds
+        /// up no other.
         ///
-        /// A response that comes from ``Configuration/cache`` has no limit. Of equal requests that a cache sends once, the first
-        /// one's counts. Only over ``Configuration/Engine/libcurl``: over `URLSession`, which reads as fast as it can, a request
-        /// with a limit fails with ``URLClientError/invalidRequest(reason:)``.
+        /// A response that comes from ``Configuration/cache`` has no limit. Of equal requests that a cache sends once,
+        /// the limit of the first one counts.
+        ///
+        /// Only over ``Configuration/Engine/libcurl``: `URLSession` reads as fast as it can, and a request with a limit
+        /// fails there with ``URLClientError/invalidRequest(reason:)``. So does a limit of less than 1, over either.
         public var rateLimit: Int?
 
         /// The redirects to follow; `nil` for ``Configuration/redirects``.

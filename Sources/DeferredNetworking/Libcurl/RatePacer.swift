@@ -1,7 +1,7 @@
 #if os(Linux)
 /// Keeps the bytes of a response at a rate, by the times until which its connection is not read.
 ///
-/// With libcurl's own limit, `CURLOPT_MAX_RECV_SPEED_LARGE`, libcurl doesn't watch the socket while it waits, as if the
+/// With libcurl's own limit of the rate, libcurl doesn't watch the socket while it waits, as if the
 /// connection were idle; and an idle connection is closed when something comes on it. Nor would deadlines know of the waits.
 struct RatePacer {
     /// The time of the limit for which bytes are read at once.

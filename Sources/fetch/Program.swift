@@ -17,6 +17,9 @@ final class Program {
     /// - Parameter commandLine: The program's name and the arguments.
     func run(_ commandLine: [String]) {
         do {
+            Terminal.reserveStandardFiles()
+            // Otherwise, a file that becomes longer than the limit of the process would end it.
+            signal(SIGXFSZ, SIG_IGN)
             try download(Options(commandLine: commandLine))
         } catch {
             let exit = error as? ProgramExit ?? ProgramExit(text: "\(error)")
@@ -36,24 +39,33 @@ final class Program {
         }
         guard !wanted.isEmpty else { throw ProgramExit(text: "the list given with --input contains no URLs") }
         let temporary = FileManager.default.temporaryDirectory.appending(path: "fetch-\(UUID().uuidString)")
-        let path = options.output ?? (demo == nil ? "." : temporary.path)
-        let list = JobList(wanted, in: try OutputDirectory(path: path))
+        let output = options.printsContents || options.wantsHeadOnly ? nil : options.output
+        let single = options.urls.count == 1 && options.inputs.isEmpty ? output.flatMap(OutputDirectory.split) : nil
+        let path = single?.directory ?? output ?? (demo == nil ? "." : temporary.path)
+        let place = try options.savesFiles ? OutputDirectory(path: path) : OutputDirectory()
+        let list = JobList(wanted, in: place, named: single?.name, checksum: options.checksum)
         if let cache = options.cache { _ = try OutputDirectory(path: cache, option: "--cache") }
-        let display = makeDisplay(isQuiet: options.isQuiet)
+        if let file = options.authorities, try !InputFile.read(file, atMost: 64 << 20).hasCertificate {
+            throw ProgramExit.usage("\"\(file)\" after --cacert has no certificate; name a file in PEM format")
+        }
+        let template = try RequestTemplate(options)
+        let display = makeDisplay(options)
         if demo != nil, display is BarDisplay {
             let place = PrintableText.escaping(path)
             display.output("No URLs: downloading four files from a server in this process to \(place)\n")
         }
-        let run = DownloadRun(list, options: options, display: display, isRepeatable: demo == nil)
-        listen(run, display)
+        let run = DownloadRun(list, template, options: options, display: display, isRepeatable: demo == nil)
+        listen(run, display, isResumable: options.savesFiles)
         run.start().upon(.mainActor) { failureCount in
             self.end(self.stopSignal.map { 128 + $0 } ?? (failureCount > 0 ? 1 : 0))
         }
     }
 
-    private func makeDisplay(isQuiet: Bool) -> Display {
+    private func makeDisplay(_ options: Options) -> Display {
+        let isQuiet = options.isQuiet || options.printsContents
         let output: Display.Output = { if !isQuiet { self.output($0) } }
-        guard appearance.hasBars, !isQuiet else { return Display(output: output, errors: errors) }
+        let hasLines = options.isJSON || options.showsHead || options.wantsHeadOnly
+        guard appearance.hasBars, !isQuiet, !hasLines else { return Display(output: output, errors: errors) }
         return BarDisplay(output: output, errors: errors, appearance: appearance) { Terminal.size ?? (80, 24) }
     }
 
@@ -68,10 +80,11 @@ final class Program {
         Terminal.write(text, to: STDERR_FILENO)
     }
 
-    private func listen(_ run: DownloadRun, _ display: Display) {
+    /// - Parameter isResumable: False if a stop has nothing to keep, and thus need not wait for the reader of the contents.
+    private func listen(_ run: DownloadRun, _ display: Display, isResumable: Bool) {
         signals = [SIGINT, SIGTERM, SIGHUP].map { number in
             Terminal.onSignal(number) {
-                guard self.stopSignal == nil else {
+                guard self.stopSignal == nil, isResumable else {
                     display.suspend()
                     self.end(128 + number)
                 }
@@ -97,4 +110,8 @@ final class Program {
         demo?.stop()
         _exit(code == 0 && hasLostOutput ? 1 : code)
     }
+}
+
+extension Data {
+    fileprivate var hasCertificate: Bool { range(of: Data("-----BEGIN ".utf8)) != nil }
 }

@@ -63,6 +63,7 @@ public struct URLSessionLoader: HTTPLoader {
         options.task = task.execution.identity.uuid
         options.onInterimResponse = request.onInterimResponse
         options.cachePartition = request[CachePartitionOption.self]
+        options.rateLimit = request.rateLimit
         if request.redirection != .followedByClient { options.redirects = URLClient.RedirectPolicy.none }
         let (reporter, transport) = (task.execution.reporter, client.transport)
         switch request.delivery {

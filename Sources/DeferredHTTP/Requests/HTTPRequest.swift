@@ -183,6 +183,21 @@ extension HTTPRequest {
     }
 }
 
+extension HTTPRequest {
+    /// The highest rate at which the response's body is received, in bytes a second, at least 1; `nil` for no limit.
+    ///
+    /// See ``DeferredNetworking/URLClient/RequestOptions/rateLimit``. The loader ``RateLimit`` limits the number of
+    /// requests.
+    public var rateLimit: Int? {
+        get { self[RateLimitOption.self] }
+        set { self[RateLimitOption.self] = newValue }
+    }
+}
+
+private enum RateLimitOption: HTTPRequestOption {
+    static let defaultValue: Int? = nil
+}
+
 private enum InterimResponseOption: HTTPRequestOption {
     static let defaultValue: (@Sendable (ResponseHead) -> Void)? = nil
 }

@@ -14,6 +14,7 @@ struct CacheOrigin: Sendable {
     let configuration: URLClient.Configuration
     let wantsOwnConnection: Bool
     let isMeasured: Bool
+    let rateLimit: Int?
     let configure: EngineTaskConfiguration?
 
     /// Returns whether a response is a redirect, which the client's request follows or not.
@@ -37,7 +38,7 @@ struct CacheOrigin: Sendable {
         let exchange = Exchange.begin(
             request,
             on: RetainedEngine(engine),
-            .init(redirects: .none, deadlines: configuration.deadlines, configure: configure),
+            .init(redirects: .none, deadlines: configuration.deadlines, rateLimit: rateLimit, configure: configure),
             delegate: OriginObserver(task, isMeasured: isMeasured),
             to: OriginReceiver(self, task)
         ) { result, _ in

@@ -46,6 +46,7 @@ final class CachedTask: EngineTask {
             configuration: engine.configuration,
             wantsOwnConnection: exchange.wantsOwnConnection,
             isMeasured: exchange.isMeasured,
+            rateLimit: exchange.settings.rateLimit,
             configure: exchange.settings.configure
         )
     }

@@ -109,6 +109,9 @@ package final class Exchange: Sendable {
         /// Separates stored responses from others of the same URL.
         var cachePartition: String?
 
+        /// The highest rate at which the body is received, in bytes a second; nil for no limit.
+        var rateLimit: Int?
+
         /// Applied to each platform task before it is resumed.
         var configure: EngineTaskConfiguration?
     }
@@ -145,7 +148,7 @@ package final class Exchange: Sendable {
         let hasClosures =
             settings.redirects.isCustom || settings.policies.hasClosures || settings.onInterimResponse != nil
         locals = hasClosures ? TaskLocals(ofRunningCode: ()) : nil
-        wantsOwnConnection = receiver.wantsOwnConnection
+        wantsOwnConnection = receiver.wantsOwnConnection || settings.rateLimit != nil
         let delegate = delegate ?? settings.events
         isMeasured = delegate?.isMeasured ?? false
         state = Lock(

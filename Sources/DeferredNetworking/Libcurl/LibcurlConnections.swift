@@ -61,6 +61,9 @@ final class LibcurlConnections {
     /// The tasks that have waited for a connection, and can start now.
     @exclusivity(unchecked) private var starting: [LibcurlTask] = []
 
+    /// The transfers that are not read because of their limits.
+    private var limited: [LibcurlTransfer] = []
+
     /// The transfers that have events to deliver, and those of them whose turn it is.
     @exclusivity(unchecked) private var pending: [LibcurlTransfer] = []
     @exclusivity(unchecked) private var flushing: [LibcurlTransfer] = []
@@ -76,7 +79,8 @@ final class LibcurlConnections {
     var isIdle: Bool { transfers.isEmpty && starting.isEmpty }
 
     var nextTimer: ContinuousClock.Instant? {
-        multis.reduce(connector.nextTimer) { LibcurlLoop.earlier($0, $1.timer) }
+        let next = multis.reduce(connector.nextTimer) { LibcurlLoop.earlier($0, $1.timer) }
+        return limited.isEmpty ? next : limited.reduce(next) { LibcurlLoop.earlier($0, $1.limitedUntil) }
     }
 
     /// Ends all requests, and closes all connections. Nothing may be called afterwards.
@@ -88,8 +92,16 @@ final class LibcurlConnections {
     }
 
     func runTimers() {
+        if !limited.isEmpty { resumeLimited() }
         for multi in multis { multi.runTimer() }
         connector.runTimers()
+    }
+
+    private func resumeLimited() {
+        let now = ContinuousClock.now
+        let due = limited.filter { $0.mayRead(at: now) }
+        limited.removeAll { $0.mayRead(at: now) }
+        for transfer in due { transfer.waited() }
     }
 
     /// Ends the transfers that are complete, delivers the events of others, and starts new ones in the places.
@@ -136,6 +148,11 @@ final class LibcurlConnections {
     /// Notes that a transfer has events to deliver once libcurl has returned.
     func mustFlush(_ transfer: LibcurlTransfer) {
         pending.append(transfer)
+    }
+
+    /// Notes that a transfer is not read before its ``LibcurlTransfer/limitedUntil``.
+    func willWait(_ transfer: LibcurlTransfer) {
+        limited.append(transfer)
     }
 
     /// Notes that the server will process no stream above the last one on the connection of a transfer.
@@ -296,6 +313,7 @@ final class LibcurlConnections {
         let task = transfer.task
         transfers[task.identifier] = nil
         connector.forget(task)
+        if transfer.limitedUntil != nil { limited.removeAll { $0 === transfer } }
         transfer.multi.remove(transfer)
         removeRetired(transfer.multi)
         if LibcurlHandle.isReusable, handles.count < Self.mostIdle { handles.append(transfer.handle) }

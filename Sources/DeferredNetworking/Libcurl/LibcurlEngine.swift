@@ -198,9 +198,9 @@ package final class LibcurlEngine: Engine {
         state.withLock { $0.queue.lastReceived(at: origin) }.map { .now - $0 }
     }
 
-    /// Notes that a request to the origin got something.
-    func received(at origin: String) {
-        state.withLock { $0.queue.received(at: origin, .now) }
+    /// Notes that a request to the origin got something, or could get nothing before a time to come.
+    func received(at origin: String, _ time: ContinuousClock.Instant = .now) {
+        state.withLock { $0.queue.received(at: origin, time) }
     }
 
     /// Calls a closure once all threads, one after the other, have read what has come.

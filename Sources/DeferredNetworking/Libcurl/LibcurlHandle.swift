@@ -38,6 +38,9 @@ final class LibcurlHandle {
     /// Its address must not change.
     private let sockets: UnsafeMutablePointer<socket_source>
 
+    /// The size of the buffer for responses.
+    private var receivedSize = 0
+
     /// The address of a name, for libcurl.
     private var addresses: LibcurlHeaders?
     private var headers: LibcurlHeaders?
@@ -64,7 +67,6 @@ final class LibcurlHandle {
         sockets.initialize(to: socket_source(set: poll, error: 0, connected: -1))
         set(CURLOPT_ERRORBUFFER, to: errorText)
         set(CURLOPT_NOSIGNAL, 1)
-        set(CURLOPT_BUFFERSIZE, Self.bufferSize)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // Dot segments may be the name of an object, and are what was signed.
         set(CURLOPT_PATH_AS_IS, 1)
@@ -201,6 +203,7 @@ final class LibcurlHandle {
         set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
         set(CURLOPT_FORBID_REUSE, mayReuse ? 0 : 1)
         let request = task.request.request
+        setReceivedSize(RatePacer.pieceSize(task.exchange.settings.rateLimit, atMost: Self.bufferSize))
         set(CURLOPT_URL, to: task.request.url.absoluteString)
         setMethod(request.httpMethod ?? "GET", body)
         if body != nil { setTrailers(task.request.body.trailers != nil) }
@@ -238,6 +241,12 @@ final class LibcurlHandle {
             sockets.pointee.connected = -1
         }
         if addresses != nil { setAddresses(nil) }
+    }
+
+    private func setReceivedSize(_ size: Int) {
+        guard size != receivedSize else { return }
+        receivedSize = size
+        set(CURLOPT_BUFFERSIZE, size)
     }
 
     private func setMethod(_ method: String, _ body: (any UploadSource)?) {

@@ -41,16 +41,26 @@ final class LibcurlTask: EngineTask {
     /// The socket of the request's connection, or -1 while there is none, or others' bytes may arrive there as well.
     private let socket = Atomic<Int32>(-1)
 
-    /// The time when the request got a connection, or began to make one.
-    private let start = Lock<ContinuousClock.Instant?>(nil)
+    private struct Times {
+        /// The time when the request got a connection, or began to make one.
+        var start: ContinuousClock.Instant?
+
+        /// The time until which the connection is not read because of the request's limit, or was the last time.
+        var limitedUntil: ContinuousClock.Instant?
+    }
+
+    private let times = Lock(Times())
 
     /// Asks the system. If libcurl closes the socket at that moment, another one may answer, once.
     ///
     /// A request that waits for a connection, or for a stream on one, is as silent as those that have them: where none of
     /// them gets anything, all end by their deadlines, and not one line after the other.
+    ///
+    /// While the connection isn't read because of a limit, the silence is not the server's.
     var silence: Duration? {
-        guard let start = start.withLock({ $0 }) else { return engine.silence(at: origin) }
-        let sinceStart = ContinuousClock.now - start
+        let times = times.withLock { $0 }
+        guard let start = times.start else { return engine.silence(at: origin) }
+        let sinceStart = max(.zero, ContinuousClock.now - (times.limitedUntil ?? start))
         let socket = socket.load(ordering: .relaxed)
         let milliseconds = socket < 0 ? -1 : connection_silence(socket)
         return milliseconds < 0 ? sinceStart : min(sinceStart, .milliseconds(milliseconds))
@@ -136,7 +146,7 @@ final class LibcurlTask: EngineTask {
 
     func afterReading(_ body: @escaping @Sendable () -> Void) {
         // Those for which a request waits may run on any thread.
-        if start.withLock({ $0 }) == nil { return engine.afterReading(body) }
+        if times.withLock({ $0.start }) == nil { return engine.afterReading(body) }
         if loop.submit(.report(body)) != nil { body() }
     }
 
@@ -163,7 +173,12 @@ final class LibcurlTask: EngineTask {
 
     /// Notes that the request no longer waits for a connection.
     func noteStart() {
-        start.withLock { if $0 == nil { $0 = .now } }
+        times.withLock { if $0.start == nil { $0.start = .now } }
+    }
+
+    /// Notes that the connection isn't read before a time.
+    func use(limitedUntil end: ContinuousClock.Instant) {
+        times.withLock { $0.limitedUntil = end }
     }
 
     func use(socket: Int32) {

@@ -94,6 +94,10 @@ final class LibcurlTransfer {
     private var isPaused = false
     private var isBehind = false
 
+    /// The limit of the request's rate, if it has one, and the time until which nothing is read because of it.
+    private var pacer: RatePacer?
+    private(set) var limitedUntil: ContinuousClock.Instant?
+
     /// The paused directions, in libcurl's bits.
     var pauses: Int32 = 0
     var isReadingPaused: Bool { pauses & Int32(CURLPAUSE_RECV) != 0 }
@@ -117,6 +121,7 @@ final class LibcurlTransfer {
             task.noteStart()
         }
         response = LibcurlResponse(of: task.request)
+        pacer = task.exchange.settings.rateLimit.map { RatePacer(limit: $0) }
         handle.prepare(for: self, body: source)
     }
 
@@ -179,7 +184,9 @@ final class LibcurlTransfer {
                     deliver($0, $1)
                 }
                 switch step {
-                case .taken: return bytes.count
+                case .taken:
+                    if pacer != nil { pace(bytes.count) }
+                    return bytes.count
                 case .full where canGoOn(): continue
                 case .full: return refuse()
                 case .unneeded:
@@ -252,13 +259,35 @@ final class LibcurlTransfer {
     /// Pauses or resumes reading from the connection.
     func reconsiderPause() {
         isPaused = task.isPaused
-        setPause(Int32(CURLPAUSE_RECV), isPaused || isBehind)
+        setReadingPause()
     }
 
     /// Resumes reading, because the exchange has processed its backlog.
     func caughtUp() {
         isBehind = false
-        setPause(Int32(CURLPAUSE_RECV), isPaused)
+        setReadingPause()
+    }
+
+    /// Pauses reading once the bytes so far have come faster than the request's limit.
+    private func pace(_ count: Int) {
+        guard let end = pacer?.took(count, at: .now) else { return }
+        if limitedUntil == nil { connections.willWait(self) }
+        limitedUntil = end
+        task.use(limitedUntil: end)
+        setReadingPause()
+    }
+
+    /// Returns whether the limit allows the next bytes at a time.
+    func mayRead(at time: ContinuousClock.Instant) -> Bool { limitedUntil.map { $0 <= time } ?? true }
+
+    /// Resumes reading, because it is time for the next bytes.
+    func waited() {
+        limitedUntil = nil
+        setReadingPause()
+    }
+
+    private func setReadingPause() {
+        setPause(Int32(CURLPAUSE_RECV), isPaused || isBehind || limitedUntil != nil)
     }
 
     /// Resumes sending, because the body's source has bytes again.
@@ -288,7 +317,8 @@ final class LibcurlTransfer {
         if hasActivity || response.isWaiting {
             lastReceived = .now
             hasReceived = true
-            task.engine.received(at: task.origin)
+            // Those who wait for its connection wait as long as it does.
+            task.engine.received(at: task.origin, limitedUntil ?? .now)
         }
         flushSent()
         flushResponse()
@@ -314,7 +344,7 @@ final class LibcurlTransfer {
     private func pauseIfNeeded() {
         isPaused = task.isPaused
         isBehind = task.backlog.isTooLong
-        if isPaused || isBehind { setPause(Int32(CURLPAUSE_RECV), true) }
+        if isPaused || isBehind { setReadingPause() }
     }
 
     func flushSent() {

@@ -130,9 +130,11 @@ package final class Transport: Sendable {
         do throws(URLClientError) {
             if let refusal { throw refusal }
             if let total = options.total ?? totalDeadline, total <= .zero { throw .deadlineExceeded }
+            try options.checkRateLimit()
             checked = try check().fitted(to: engine)
             if options.onInterimResponse != nil { try engine?.checkStreaming("interim responses") }
             if options.resumesUpload { try engine?.checkStreaming("resumable uploads") }
+            if options.rateLimit != nil { try engine?.checkStreaming("rate limits") }
         } catch {
             let named = error.about(original.url)
             events?.report(.finished(named))
@@ -243,6 +245,7 @@ extension Exchange.Settings {
         self.events = events
         onInterimResponse = options.onInterimResponse
         cachePartition = options.cachePartition
+        rateLimit = options.rateLimit
         let redirects = options.redirects ?? transport.configuration.redirects
         self.redirects = options.homeFields.isEmpty ? redirects : redirects.keepingAtHome(options.homeFields)
         var deadlines = transport.configuration.deadlines

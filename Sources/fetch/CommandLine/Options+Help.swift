@@ -10,18 +10,46 @@ extension Options {
           -o, --output DIR     Save the files in DIR, which is created if necessary.
                                Default: the current directory; without URLs, a new
                                temporary one.
+          -o, --output FILE    With one URL, and unless FILE is a directory or ends
+                               with "/": save it as FILE.
+          -o -                 With one URL: print the contents, and no progress.
           -i, --input FILE     Read URLs from FILE, or from standard input if FILE is
                                "-": one URL per line, optionally with a tab and a file
                                name after it. Lines that begin with "#" are skipped.
           -n, -m, --max N      Download up to N files at a time, 1 to 100. Default: 4.
-          -H, --header 'N: V'  Send this header with every request.
+              --limit-rate N   Receive up to N bytes a second of each file, such as
+                               500k or 1.5M. Over libcurl only.
+              --checksum SUM   With one URL: give the file its name only if it has
+                               this checksum, sha256: and 64 hexadecimal digits. Until
+                               then, and otherwise, it is NAME.unverified.
               --retries N      Retry a failed download up to N times. Default: 4.
               --timeout S      Wait up to S seconds for a silent server. Default: 30.
+
+          -X, --request NAME   Use the method NAME, such as PUT. Default: GET, or POST
+                               with a body. POST and PATCH are not retried.
+          -d, --data TEXT      Send TEXT as the body, or the file after "@", or standard
+                               input for "@-", unchanged. Several are joined with "&".
+                               The type is that of a form; change it with --header.
+              --form N=VALUE   Send a form with the field N, or with N=@FILE a file, as
+                               multipart/form-data. Repeat it for further fields.
+          -H, --header 'N: V'  Send this header with every request.
+          -u, --user N:PASS    Log in with the name N and a password, with every
+                               request. Redirects don't carry them to other servers.
+              --digest         Send a proof of the password instead, when asked to.
+              --proxy URL      Use this proxy (http, https or socks5h) for everything,
+                               and not those of http_proxy, https_proxy and no_proxy.
+              --cacert FILE    Trust only the authorities in FILE, in PEM format.
               --engine NAME    Use urlsession, libcurl (on Linux only), or automatic,
                                the default: the better one for the platform.
               --cache DIR      Keep in DIR what servers allow to be kept, and take it
                                from there the next time, at once or if it hasn't
                                changed. DIR is for this alone, and becomes yours alone.
+
+          -I, --head           Ask for the head alone, and print it.
+              --include        Print the heads of responses, too.
+              --json           Print a line of JSON for each file, with url, file,
+                               status, bytes, seconds, resumed and error.
+          -v, --verbose        Print the events and times of requests to standard error.
           -q, --quiet          Print only errors.
           -h, --help           Print this help and exit.
           -V, --version        Print the version and exit.

@@ -2,13 +2,14 @@ import Deferred
 import Foundation
 
 extension Options {
-    /// Parses a command line, which begins with the program's name.
+    /// Parses and checks a command line, which begins with the program's name.
     init(commandLine: [String]) throws(ProgramExit) {
         // On Linux, Swift reads it from /proc, without which Foundation would end the process later.
         guard !commandLine.isEmpty else {
             throw ProgramExit(text: "cannot read the command line from /proc; mount it with: mount -t proc proc /proc")
         }
         try self.init(Array(commandLine.dropFirst()))
+        try check()
     }
 
     /// Parses the arguments after the program's name like GNU programs: `--max=4` and `--max 4`, `-n4` and `-n 4`,
@@ -34,9 +35,16 @@ extension Options {
             case "--help" where attached == nil, "-h": throw .help
             case "--version" where attached == nil, "-V": throw .version
             case "--quiet" where attached == nil: isQuiet = true
-            case "-q":
-                isQuiet = true
+            case "-q", "-v", "-I":
+                isQuiet = isQuiet || name == "-q"
+                isVerbose = isVerbose || name == "-v"
+                wantsHeadOnly = wantsHeadOnly || name == "-I"
                 if let attached { rest = ["-" + attached] + rest }
+            case "--verbose" where attached == nil: isVerbose = true
+            case "--head" where attached == nil: wantsHeadOnly = true
+            case "--json" where attached == nil: isJSON = true
+            case "--include" where attached == nil: showsHead = true
+            case "--digest" where attached == nil: isDigest = true
             case "--output", "-o": output = try value()
             case "--input", "-i": inputs.append(try value())
             case "--header", "-H": headers.fields.append(try Self.header(value(), name))
@@ -44,6 +52,14 @@ extension Options {
             case "--retries": retries = try Self.number(value(), name, in: 0...100)
             case "--timeout": timeout = try Self.number(value(), name, in: 0.001...86_400)
             case "--cache": cache = try value()
+            case "--request", "-X": method = try Self.method(value(), name)
+            case "--data", "-d": body.data.append(try value())
+            case "--form": body.form.append(try Self.field(value(), name))
+            case "--user", "-u": user = try Self.user(value(), name)
+            case "--proxy": proxy = try Self.proxy(value(), name)
+            case "--cacert": authorities = try value()
+            case "--limit-rate": rateLimit = try Self.rate(value(), name)
+            case "--checksum": checksum = try Self.checksum(value(), name)
             case "--engine": engine = try Self.engine(value(), name)
             case _ where argument.hasPrefix("-"): throw .usage("unknown option \(Self.quoted(argument))")
             default: urls.append(argument)
@@ -60,31 +76,4 @@ extension Options {
         guard argument.hasPrefix("-"), argument.count > 2 else { return (argument, nil) }
         return (String(argument.prefix(2)), String(argument.dropFirst(2)))
     }
-
-    private static func number<Number: Comparable & LosslessStringConvertible>(
-        _ text: String,
-        _ name: String,
-        in limits: ClosedRange<Number>
-    ) throws(ProgramExit) -> Number {
-        if let number = Number(text), limits.contains(number) { return number }
-        throw .usage("\(quoted(text)) after \(name) is not a number from \(limits.lowerBound) to \(limits.upperBound)")
-    }
-
-    private static func header(_ text: String, _ name: String) throws(ProgramExit) -> HTTPHeaders.Field {
-        let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-        let isOneLine = !text.unicodeScalars.contains(where: PrintableText.isHarmful)
-        if parts.count == 2, isOneLine { return HTTPHeaders.Field(name: parts[0], value: parts[1]) }
-        // The text may be a secret, so it isn't printed.
-        throw .usage("the text after \(name) is not a header; write it like 'Name: value'")
-    }
-
-    private static func engine(_ text: String, _ name: String) throws(ProgramExit) -> URLClient.Configuration.Engine {
-        let engines: [String: URLClient.Configuration.Engine] = [
-            "automatic": .automatic, "urlsession": .urlSession, "libcurl": .libcurl,
-        ]
-        if let engine = engines[text] { return engine }
-        throw .usage("\(quoted(text)) after \(name) is none of automatic, urlsession and libcurl")
-    }
-
-    private static func quoted(_ text: String) -> String { "\"\(PrintableText.escaping(text))\"" }
 }

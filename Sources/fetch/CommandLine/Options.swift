@@ -1,14 +1,16 @@
 import Deferred
+import Foundation
 
 /// The options and arguments of the command line.
 struct Options: Equatable {
-    /// The URLs as they were typed. A malformed one fails alone; the others are downloaded.
+    /// The URLs as they were typed.
     var urls: [String] = []
 
     /// Files with lists of URLs; "-" is standard input.
     var inputs: [String] = []
 
-    /// The output directory; nil for the working directory, or for a temporary one in the demonstration.
+    /// The output directory or file, or "-" for standard output; nil for the working directory, or for a temporary one in
+    /// the demonstration.
     var output: String?
 
     /// The maximum number of concurrent downloads.
@@ -26,8 +28,52 @@ struct Options: Equatable {
     /// The directory of the cache; nil for no cache.
     var cache: String?
 
+    /// The method of every request; nil for POST with a body, and otherwise GET.
+    var method: String?
+
+    /// The body of every request, as it was typed.
+    var body = RequestBody()
+
+    var user: UserCredential?
+    var isDigest = false
+
+    /// The URL of the proxy; nil for that of the environment.
+    var proxy: URL?
+
+    /// The file of the trusted certificate authorities; nil for those of the system.
+    var authorities: String?
+
+    /// The highest rate of each download, in bytes a second.
+    var rateLimit: Int?
+
+    /// The checksum of the only file.
+    var checksum: Checksum?
+
     var engine = URLClient.Configuration.Engine.automatic
     var isQuiet = false
+
+    /// True for a line of JSON for each file.
+    var isJSON = false
+
+    /// True if the heads of responses are printed.
+    var showsHead = false
+
+    /// True if only the heads are asked for.
+    var wantsHeadOnly = false
+
+    /// True if the events of each request, and its times, are printed.
+    var isVerbose = false
+
+    /// True if the contents of the only file are printed.
+    var printsContents: Bool { output == "-" }
+
+    var savesFiles: Bool { !printsContents && !wantsHeadOnly }
+}
+
+/// A user name and a password.
+struct UserCredential: Equatable {
+    let name: String
+    let password: String
 }
 
 /// An exit of the program before any download begins.

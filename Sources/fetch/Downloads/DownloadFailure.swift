@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 /// The failure of a download, described for the user.
-struct DownloadFailure: Equatable {
+struct DownloadFailure: Error, Equatable {
     /// The cause, with the offending value, as the middle of a sentence.
     let reason: String
 
@@ -25,10 +25,16 @@ struct DownloadFailure: Equatable {
 
 extension DownloadFailure {
     /// Creates the description of a download's error.
-    init(_ error: any Error) {
+    ///
+    /// - Parameter hasProxy: True if it may be the proxy that can't be reached.
+    init(_ error: any Error, hasProxy: Bool = false) {
         switch error {
+        case let error as DownloadFailure:
+            self = error
         case let error as URLClientError:
             self.init(error.code)
+        case let error as URLError where hasProxy && [.cannotConnectToHost, .cannotFindHost].contains(error.code):
+            self.init(reason: error.localizedDescription, advice: "check the proxy, the host and the port")
         case let error as URLError where error.code == .unknown:
             self.init(advising: error.localizedDescription)
         case let error as URLError:
@@ -69,13 +75,14 @@ extension DownloadFailure {
     /// Replaces settings of the library by options of the program.
     private static func spelling(_ text: String) -> String {
         [
+            ("the engine libcurl: Configuration.engine, and libcurl installed", "--engine libcurl"),
             ("a URLClient with the engine .libcurl", "--engine libcurl"), ("the engine .libcurl", "--engine libcurl"),
             ("the engine .urlSession", "--engine urlsession"), (".urlSession", "--engine urlsession"),
         ].reduce(text) { $0.replacing($1.0, with: $1.1) }
     }
 
     private static let statuses: [(codes: Set<Int>, advice: String)] = [
-        ([401, 403, 407], "check that you have access to this file, or log in with --header"),
+        ([401, 403, 407], "check that you have access to this file, or log in with --user or --header"),
         ([404, 410], "check the path of the URL"),
         ([408, 429, 500, 502, 503, 504], "try again later"),
     ]

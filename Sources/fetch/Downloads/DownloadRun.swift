@@ -12,7 +12,8 @@ import FoundationNetworking
 @MainActor
 final class DownloadRun {
     private let list: JobList
-    private let headers: HTTPHeaders
+    private let template: RequestTemplate
+    private let options: Options
     private let display: Display
     /// True if the same command downloads the same files into the same directory.
     private let isRepeatable: Bool
@@ -25,21 +26,11 @@ final class DownloadRun {
     private var isStopping = false
     private var cache: Cache?
 
-    init(_ list: JobList, options: Options, display: Display, isRepeatable: Bool) {
-        (self.list, self.headers, self.display) = (list, options.headers, display)
+    init(_ list: JobList, _ template: RequestTemplate, options: Options, display: Display, isRepeatable: Bool) {
+        (self.list, self.template, self.options, self.display) = (list, template, options, display)
         self.isRepeatable = isRepeatable
         files = list.jobs.map { FileProgress(name: $0.name, path: $0.shownPath) }
-        var configuration = URLClient.Configuration()
-        configuration.engine = options.engine
-        configuration.maximumRequestsInFlight = options.maximum
-        configuration.maximumConnectionsPerHost = options.maximum
-        configuration.deadlines.idle = .seconds(options.timeout)
-        configuration.retries.attempts = 1 + options.retries
-        configuration.retries.base = .milliseconds(500)
-        configuration.retries.longestRetryAfter = .seconds(600)
-        configuration.retries.statuses.insert(500)
-        // Another file is downloaded during the pause.
-        configuration.retries.yieldsPlace = true
+        var configuration = URLClient.Configuration(options)
         if let cache = options.cache {
             let cache = Cache(.disk(at: URL(filePath: cache, directoryHint: .isDirectory), capacity: 4 << 30))
             configuration.cache = cache
@@ -51,7 +42,10 @@ final class DownloadRun {
     /// Starts all downloads, and returns a future of the number of files that failed.
     func start() -> Future<Int> {
         display.start()
-        list.rejections.forEach(display.report)
+        for (url, failure) in list.rejections {
+            display.report(failure.line(for: url))
+            if options.isJSON { display.output(JSONLine(url: PrintableText.url(url), error: failure.reason).text) }
+        }
         let all = list.jobs.indices.map(begin).allSucceeded()
         all.uponProgress(on: frames) { total in MainActor.assumeIsolated { self.rate = total.throughput } }
         all.upon(.mainActor) { _ in self.allEnded() }
@@ -67,15 +61,37 @@ final class DownloadRun {
 
     /// Starts a download, and returns a task that ends with it and always succeeds.
     private func begin(_ index: Int) -> Task<Void> {
-        var request = URLRequest(url: list.jobs[index].url)
-        for header in headers { request.addValue(header.value, forHTTPHeaderField: header.name) }
-        let options = URLClient.RequestOptions(monitor: { [frames] event in
-            frames.submit { MainActor.assumeIsolated { self.files[index].note(event) } }
-        })
-        let download = client.download(request, to: list.jobs[index].destination, options: options)
+        let job = list.jobs[index]
+        let monitor: @Sendable (URLClient.Event) -> Void = { [frames] event in
+            frames.submit { MainActor.assumeIsolated { self.note(event, of: index) } }
+        }
+        let download = receive(job, .init(monitor: monitor, rateLimit: options.rateLimit))
         download.uponProgress(on: frames) { bytes in MainActor.assumeIsolated { self.moved(index, bytes) } }
         download.upon(frames) { result in MainActor.assumeIsolated { self.ended(index, result) } }
         return download.map { _ in }.recover { _ in }
+    }
+
+    /// Begins a request, and returns a task that ends when its response is where it belongs.
+    private func receive(_ job: DownloadJob, _ settings: URLClient.RequestOptions) -> Task<Void> {
+        let request = template.request(for: job.url)
+        if options.wantsHeadOnly { return client.begin(request, options: settings).map { _ in } }
+        guard options.printsContents else {
+            let download = client.download(request, to: job.received, options: settings)
+            return download.map(on: .any()) { file, _ in try job.checksum?.accept(file, as: job.destination) }
+        }
+        let showsHead = options.showsHead
+        return client.stream(request, options: settings).flatMap { response in
+            Task {
+                if showsHead { try StandardOutput.write(Data(EventText.head(response.head).utf8)) }
+                for try await bytes in response.body { try StandardOutput.write(bytes) }
+            }
+        }
+    }
+
+    private func note(_ event: URLClient.Event, of index: Int) {
+        files[index].note(event)
+        guard options.isVerbose, let line = EventText.line(event, of: files[index].name) else { return }
+        display.report(line)
     }
 
     private func moved(_ index: Int, _ bytes: ProgressSnapshot) {
@@ -84,20 +100,30 @@ final class DownloadRun {
         if wasFresh, bytes.resumed > 0 { display.resumed(files[index]) }
     }
 
-    private func ended(_ index: Int, _ result: Result<(URL, ResponseHead), any Error>) {
+    private func ended(_ index: Int, _ result: Result<Void, any Error>) {
+        let url = list.jobs[index].url.absoluteString
+        var line = JSONLine(url: PrintableText.url(url), file: list.jobs[index].shownPath)
         switch result {
         case .success:
             files[index].phase = .saved
         case .failure(let error) where isStopping && error.isCancellation:
             files[index].phase = .stopped
+            line.error = "stopped"
         case .failure(let error):
-            let (job, failure) = (list.jobs[index], DownloadFailure(error))
+            let (job, failure) = (list.jobs[index], DownloadFailure(error, hasProxy: options.proxy != nil))
             files[index].phase = .failed(reason: failure.reason)
-            let url = job.url.absoluteString
+            line.error = failure.reason
             let kept = isRepeatable ? job.keptCount : 0
             display.report(failure.line(for: url, attempts: files[index].attempts, kept: kept))
         }
-        display.ended(files[index])
+        if options.isJSON {
+            if !options.savesFiles || line.error != nil { line.file = nil }
+            line.progress = files[index]
+            display.output(line.text)
+        } else {
+            if options.wantsHeadOnly || options.showsHead { display.output(files[index].head) }
+            if options.savesFiles { display.ended(files[index]) }
+        }
     }
 
     private func allEnded() {
@@ -133,6 +159,9 @@ extension FileProgress {
             phase = .running
             waited = waited ?? event.elapsed
             source = .network
+        case .response(let head):
+            status = head.status.code
+            self.head = EventText.head(head)
         case .cached(_, let isConfirmed):
             source = isConfirmed ? .confirmedCache : .cache
         case .retried(let attempt, let pause):

@@ -11,9 +11,17 @@ struct DownloadJob: Sendable {
     /// The destination as shown to the user, relative if the output directory is.
     let shownPath: String
 
+    /// The checksum that the file must have to get its name; nil for any.
+    var checksum: Checksum?
+
+    /// The file that receives the bytes.
+    var received: URL {
+        checksum == nil ? destination : URL(filePath: destination.path + ".unverified", directoryHint: .notDirectory)
+    }
+
     /// The number of bytes that a failed download has left for the next one.
     var keptCount: Int64 {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: destination.path + ".partial")
+        let attributes = try? FileManager.default.attributesOfItem(atPath: received.path + ".partial")
         return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
     }
 }
@@ -22,26 +30,36 @@ struct DownloadJob: Sendable {
 struct JobList {
     private(set) var jobs: [DownloadJob] = []
 
-    /// A line for each wanted file that can't become a job.
-    private(set) var rejections: [String] = []
+    /// The wanted files that can't become jobs, and the reasons.
+    private(set) var rejections: [(url: String, failure: DownloadFailure)] = []
 
-    init(_ wanted: [WantedFile], in directory: OutputDirectory) {
+    /// - Parameters:
+    ///   - name: The name of the only file; nil for names from the URLs and from lists.
+    ///   - checksum: The checksum of the only file.
+    init(
+        _ wanted: [WantedFile],
+        in directory: OutputDirectory,
+        named name: String? = nil,
+        checksum: Checksum? = nil
+    ) {
         var files: [(url: URL, name: String)] = []
         var seen: Set<[String]> = []
         for file in wanted {
-            // The fragment is not sent to the server.
-            let sent = file.url.prefix { $0 != "#" }
-            guard sent.contains("://"), let url = URL(string: String(sent)) else {
-                let reason = sent.contains("://") ? "it is not a URL" : "it has no scheme"
-                let failure = DownloadFailure(reason: reason, advice: "write it like https://example.com/file.zip")
-                rejections.append(failure.line(for: file.url))
+            guard file.flaw == nil, let url = file.sent else {
+                if let flaw = file.flaw { rejections.append((file.url, flaw)) }
                 continue
             }
-            let name = file.name.map(FileName.sanitised) ?? FileName.name(for: url)
+            let name = name ?? file.name.map(FileName.sanitised) ?? FileName.name(for: url)
             if seen.insert([url.absoluteString, name]).inserted { files.append((url, name)) }
         }
         jobs = zip(files, FileName.distinct(files)).map { file, name in
-            DownloadJob(url: file.url, destination: directory.file(name), name: name, shownPath: directory.shown(name))
+            DownloadJob(
+                url: file.url,
+                destination: directory.file(name),
+                name: name,
+                shownPath: directory.shown(name),
+                checksum: checksum
+            )
         }
     }
 }

@@ -8,21 +8,35 @@ struct WantedFile: Equatable {
     /// The file's name; nil for a name derived from the URL.
     var name: String?
 
-    /// The maximum length of a list, in bytes. A longer file is a device, or not a list.
-    private static let longestList = 64 << 20
+    /// The URL as it is sent, if it is one: without the fragment.
+    var sent: URL? { URL(string: withoutFragment) }
+
+    private var withoutFragment: String { String(url.prefix { $0 != "#" }) }
+
+    /// The reason for which it can't be downloaded, if there is one.
+    var flaw: DownloadFailure? {
+        let reason: String
+        if !withoutFragment.contains("://") {
+            reason = "it has no scheme"
+        } else if let sent {
+            if !["http", "https"].contains(sent.scheme?.lowercased()) {
+                reason = "its scheme is not http or https"
+            } else if sent.host(percentEncoded: true) ?? "" == "" {
+                reason = "it names no host"
+            } else if let port = sent.port, !(1...65_535).contains(port) {
+                reason = "its port is not one from 1 to 65535"
+            } else {
+                return nil
+            }
+        } else {
+            reason = "it is not a URL"
+        }
+        return DownloadFailure(reason: reason, advice: "write it like https://example.com/file.zip")
+    }
 
     /// Reads the list in a file, or from standard input for "-".
     static func list(at path: String) throws(ProgramExit) -> [WantedFile] {
-        do {
-            let file = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
-            let data = try file.read(upToCount: longestList + 1) ?? Data()
-            guard data.count <= longestList else { throw CocoaError(.fileReadTooLarge) }
-            return list(in: String(decoding: data, as: UTF8.self))
-        } catch {
-            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-            let reason = cause.map { String(cString: strerror(Int32($0.code))) } ?? error.localizedDescription
-            throw ProgramExit(text: "cannot read \"\(path)\": \(reason)")
-        }
+        list(in: String(decoding: try InputFile.read(path, atMost: 64 << 20), as: UTF8.self))
     }
 
     /// Parses a list: one URL a line, optionally with a tab and a file name. Skips empty lines and those that begin

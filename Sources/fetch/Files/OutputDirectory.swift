@@ -5,6 +5,11 @@ struct OutputDirectory {
     private let url: URL
     private let path: String
 
+    /// The current directory, for a run that saves nothing.
+    init() {
+        (url, path) = (URL(filePath: ".", directoryHint: .isDirectory), ".")
+    }
+
     /// Creates the directory and its parents, unless they exist.
     ///
     /// - Parameter option: The option that the directory was given with.
@@ -16,6 +21,16 @@ struct OutputDirectory {
             let problem = "cannot write to the directory \"\(path)\": \(reason)"
             throw ProgramExit(text: "\(problem); choose another one with \(option)")
         }
+    }
+
+    /// Splits the path of a file into its directory and its name. Nil for the path of a directory, which exists or ends with
+    /// "/".
+    static func split(_ path: String) -> (directory: String, name: String)? {
+        var isDirectory: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+        guard !path.hasSuffix("/"), !exists || !isDirectory.boolValue else { return nil }
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[slash...].dropFirst()))
     }
 
     func file(_ name: String) -> URL { url.appending(path: name, directoryHint: .notDirectory) }

@@ -13,12 +13,22 @@ enum Terminal {
         return (Int(window.ws_col), Int(window.ws_row))
     }
 
+    /// Takes the numbers of standard files that are closed, so that no file that is opened later gets what is printed.
+    /// Writing fails still.
+    static func reserveStandardFiles() {
+        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
+    }
+
     /// Writes all of `text`, unbuffered and in order.
     ///
     /// - Returns: the error number of a failure, which loses the rest of the text.
     @discardableResult
-    static func write(_ text: String, to descriptor: Int32) -> Int32? {
-        var rest = Array(text.utf8)[...]
+    static func write(_ text: String, to descriptor: Int32) -> Int32? { write(Data(text.utf8), to: descriptor) }
+
+    /// Writes all of `bytes`. See ``write(_:to:)-(String,_)``.
+    @discardableResult
+    static func write(_ bytes: Data, to descriptor: Int32) -> Int32? {
+        var rest = bytes
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {

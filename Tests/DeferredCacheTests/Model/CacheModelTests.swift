@@ -73,8 +73,6 @@ final class CacheModel {
         if index < caches.count {
             add(caches[index].statistics)
             caches[index] = cache
-            // A new process knows what is stored, and nothing else.
-            for kind in floors.keys where kind.hasPrefix("\(index) ") { floors[kind] = nil }
         } else {
             caches.append(cache)
         }
@@ -121,7 +119,6 @@ final class CacheModel {
     private final class InFlight {
         let request: HTTPRequest
         let task: HTTPTask
-        let process: Int
         /// The step in which it began.
         let step: Int
         /// The least versions of a response with a part, and with the whole.
@@ -141,7 +138,6 @@ final class CacheModel {
         ) {
             self.request = request
             self.task = task
-            self.process = process
             self.step = step
             self.least = least
             start = clock.instant
@@ -221,9 +217,9 @@ final class CacheModel {
 
     private func key(_ request: HTTPRequest) -> String { request.path + " " + (request.cachePartition ?? "-") }
 
-    private func floor(_ request: HTTPRequest, isWhole: Bool, in process: Int) -> Int {
+    private func floor(_ request: HTTPRequest, isWhole: Bool) -> Int {
         let kinds = [kind(request), key(request)] + (isWhole ? ["whole " + kind(request)] : [])
-        return kinds.flatMap { [floors[$0], floors["\(process) " + $0]] }.compactMap { $0 }.max() ?? 0
+        return kinds.compactMap { floors[$0] }.max() ?? 0
     }
 
     private func randomGet(_ path: String) -> HTTPRequest {
@@ -260,7 +256,7 @@ final class CacheModel {
             response,
             body,
             to: request,
-            least: floor(request, isWhole: response.status == .ok, in: index),
+            least: floor(request, isWhole: response.status == .ok),
             at: instant,
             in: index
         )
@@ -271,9 +267,9 @@ final class CacheModel {
         request[HeldOption.self] = true
         let index = Int.random(in: 0..<caches.count, using: &generator)
         note("\(index): \(request.headers.fields) \(kind(request)) \(request.cachePolicy) begins as \(stepCount)")
-        let least = (floor(request, isWhole: false, in: index), floor(request, isWhole: true, in: index))
+        let least = (floor(request, isWhole: false), floor(request, isWhole: true))
         let task = (caches[index] --> origin.stub).load(request)
-        inFlight.append(InFlight(request, task, in: index, step: stepCount, least: least, clock))
+        inFlight.append(InFlight(request, task, step: stepCount, least: least, clock))
     }
 
     private func cancel() {
@@ -307,8 +303,7 @@ final class CacheModel {
                     bytes,
                     to: one.request,
                     least: least,
-                    at: hasWaited(one, response) ? nil : one.start,
-                    in: one.process
+                    at: hasWaited(one, response) ? nil : one.start
                 )
             } else if !one.isCancelled {
                 throw Violation(text: "a body that can't be read: \(read)")
@@ -373,22 +368,24 @@ final class CacheModel {
         // Without a validator, it tells nothing about what is stored.
         guard response.headers["ETag"] != nil else { return }
         // And nothing about parts.
-        raise(response, "whole " + kind(request), path, in: index)
+        raise(response, "whole " + kind(request), path)
     }
 
-    private func raise(_ response: HTTPResponse, _ kind: String, _ path: String, in process: Int) {
-        guard let version = response.headers["Version"].flatMap({ Int($0) }) else { return }
-        // A process doesn't know what another one has got while its own request was on its way.
-        let kind = origin.isSending(path) ? "\(process) " + kind : kind
+    private func raise(_ response: HTTPResponse, _ kind: String, _ path: String) {
+        guard let version = response.headers["Version"].flatMap({ Int($0) }), knowsAll(path) else { return }
         floors[kind] = max(floors[kind] ?? 0, version)
     }
+
+    /// A process doesn't know what another one has got while its own request is on its way.
+    private func knowsAll(_ path: String) -> Bool { !isOnDisk || !origin.isSending(path) }
 
     private func change(_ path: String) throws {
         let request = request(pick([.put, .post, .delete]), path)
         let index = Int.random(in: 0..<caches.count, using: &generator)
         try wait((caches[index] --> origin.stub).load(request).future, kind(request))
         note("\(index): \(request.method) \(key(request))")
-        floors[(origin.isSending(path) ? "\(index) " : "") + key(request)] = origin.storage.state.withLock {
+        guard knowsAll(path) else { return }
+        floors[key(request)] = origin.storage.state.withLock {
             $0.resources[path]?.version
         }
     }
@@ -440,8 +437,7 @@ final class CacheModel {
         _ body: Data,
         to request: HTTPRequest,
         least: Int,
-        at time: CacheInstant?,
-        in process: Int
+        at time: CacheInstant?
     ) throws {
         let headers = response.headers
         guard response.status == .ok || response.status == 206 else { return }
@@ -476,7 +472,7 @@ final class CacheModel {
         if version < least {
             throw Violation(text: "version \(version) after \(least): \(response.source) \(headersText(response))")
         }
-        if !isCut, request.cachePolicy != .bypass { raise(response, kind(request), request.path, in: process) }
+        if !isCut, request.cachePolicy != .bypass { raise(response, kind(request), request.path) }
         if let time { try checkAge(response, request, at: time) }
     }
 

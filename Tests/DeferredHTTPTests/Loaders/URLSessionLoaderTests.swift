@@ -164,6 +164,28 @@ struct URLSessionLoaderTests {
         #expect(task.codeNow == .cannotConnect)
     }
 
+    #if os(Linux)
+    @Test func `a limit of the rate holds for each delivery, or is refused with the engine that has it`() async throws {
+        let server = try LoopbackServer { _ in .response(body: .pattern(count: 30_000)) }
+        defer { server.stop() }
+        let folder = try TemporaryDirectory()
+        var request = HTTPRequest(url: server.url("/"))
+        request.rateLimit = 100_000
+        for delivery in [HTTPRequest.Delivery.data, .stream, .file(folder.file)] {
+            request.delivery = delivery
+            let start = ContinuousClock.now
+            let response = try await URLSessionLoader.each[1].load(request).get()
+            if let stream = response.stream { #expect(try await stream.collect().count == 30_000) }
+            #expect(.now - start > .milliseconds(250))
+        }
+        let error = await #expect(throws: HTTPError.self) { try await URLSessionLoader.each[0].load(request).get() }
+        #expect(error?.code == .invalidRequest && error.map { "\($0)" }?.contains("use the engine libcurl") == true)
+        request.rateLimit = 0
+        let refusal = await #expect(throws: HTTPError.self) { try await URLSessionLoader.each[1].load(request).get() }
+        #expect(refusal?.code == .invalidRequest && refusal.map { "\($0)" }?.contains("0 bytes a second") == true)
+    }
+    #endif
+
     @Test func `progress counts the bytes of the body`() async throws {
         let server = try LoopbackServer { _ in .response(body: .pattern(count: 100_000)) }
         defer { server.stop() }

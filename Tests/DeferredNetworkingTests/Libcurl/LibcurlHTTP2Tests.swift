@@ -170,6 +170,20 @@ struct LibcurlHTTP2Tests {
 
     // MARK: Prior knowledge
 
+    @Test func `a limit of the rate holds over HTTP/2, too`() async throws {
+        let piece = String(repeating: "x", count: 10_000)
+        let server = try FrameServer { request in
+            guard request.hasEnded else { return [] }
+            return [.headers(200)] + (1...4).map { .data(piece, ends: $0 == 4) }
+        }
+        let client = Self.client()
+        let start = ContinuousClock.now
+        let (data, head) = try await client.begin(server.url, options: .init(rateLimit: 100_000)).get()
+        #expect(data == Data(String(repeating: piece, count: 4).utf8) && head.version == "HTTP/2")
+        #expect(.now - start > .milliseconds(350))
+        await client.shutdown().value
+    }
+
     @Test func `one request after the other, and many at once, succeed by prior knowledge`() async throws {
         let server = try FrameServer { request in
             request.hasEnded ? [.headers(200), .data("\(request.connection).\(request.stream)")] : []

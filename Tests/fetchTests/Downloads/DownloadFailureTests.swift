@@ -13,7 +13,7 @@ import FoundationNetworking
 struct DownloadFailureTests {
     @Test(
         arguments: [
-            (401, "check that you have access to this file, or log in with --header"),
+            (401, "check that you have access to this file, or log in with --user or --header"),
             (404, "check the path of the URL"),
             (418, "check the URL"), (429, "try again later"), (503, "try again later"),
         ]
@@ -59,6 +59,10 @@ struct DownloadFailureTests {
         arguments: [
             ("no; use a URLClient with the engine .libcurl, or a host name", "use --engine libcurl, or a host name"),
             ("no Linux; use .urlSession, which is safe here", "use --engine urlsession, which is safe here"),
+            (
+                "no rate limits; use the engine libcurl: Configuration.engine, and libcurl installed",
+                "use --engine libcurl"
+            ),
             ("no TLS; use the engine .libcurl", "use --engine libcurl"),
         ]
     )

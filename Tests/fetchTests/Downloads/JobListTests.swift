@@ -26,7 +26,8 @@ struct JobListTests {
     )
     func `an argument that is not a URL is rejected, with the reason`(argument: String, reason: String) throws {
         let list = try list(urls: "http://h/a", argument, "http://h/b")
-        #expect(list.rejections == ["\(reason); write it like https://example.com/file.zip"])
+        let lines = list.rejections.map { $0.failure.line(for: $0.url) }
+        #expect(lines == ["\(reason); write it like https://example.com/file.zip"])
         #expect(list.jobs.map(\.name) == ["a", "b"])
     }
 
@@ -42,6 +43,17 @@ struct JobListTests {
         #expect(Array(names[1...3]) == ["b", ".._c", "index.html"])
         // Some file systems ignore case.
         #expect(names.count == 5 && Set(names).count == 5 && names[0].hasPrefix("a-") && names[4].hasPrefix("A-"))
+    }
+
+    @Test func `the only file gets the name that was given for it, as it is`() throws {
+        let list = JobList([WantedFile(url: "http://h/a")], in: try OutputDirectory(path: "."), named: "x.partial")
+        #expect(list.jobs.map(\.name) == ["x.partial"] && list.jobs.map(\.received) == list.jobs.map(\.destination))
+    }
+
+    @Test func `a file with a checksum gets its name later`() throws {
+        let checksum = Checksum("sha256:" + String(repeating: "0", count: 64))
+        let list = JobList([WantedFile(url: "http://h/a b")], in: try OutputDirectory(path: "."), checksum: checksum)
+        #expect(list.jobs.map(\.received.lastPathComponent) == ["a b.unverified"])
     }
 
     @Test func `paths are shown as the directory was given`() throws {

@@ -26,13 +26,16 @@ struct FailingTests {
             }
         }
         let refusing = try RefusingPort()
+        let lists = try TemporaryDirectory()
+        let list = lists.file("list")
+        try Data("example.com/no-scheme\nftp://example.com/y\n".utf8).write(to: list)
         let result = try await fetch(
             server.url("/missing").absoluteString,
             server.url("/short").absoluteString,
             "http://127.0.0.1:\(refusing.number)/x",
-            "example.com/no-scheme",
-            "ftp://example.com/y",
-            server.url("/good").absoluteString
+            server.url("/good").absoluteString,
+            "-i",
+            list.path
         )
         withExtendedLifetime(refusing) {}
         #expect(result.code == 1)
@@ -43,8 +46,7 @@ struct FailingTests {
             "fetch: http://127.0.0.1:\(refusing.number)/x: the host refuses the connection (tried 5 times); "
                 + "check host and port",
             "fetch: example.com/no-scheme: it has no scheme; write it like https://example.com/file.zip",
-            "fetch: ftp://example.com/y: the scheme \"ftp\" of \"ftp://example.com/y\" is not http or https; "
-                + "use \"https\", as in \"https://host/path\"",
+            "fetch: ftp://example.com/y: its scheme is not http or https; write it like https://example.com/file.zip",
         ]
         let lines = Set(result.errorLines.map(String.init))
         #expect(expected.subtracting(lines) == [], "missing from what fetch says:\n\(result.errors)")
@@ -109,7 +111,7 @@ struct FailingTests {
     @Test func `a directory that can't be is one line, before anything is asked for`() async throws {
         let server = try LoopbackServer { _ in .response(body: "f") }
         try Data().write(to: directory.file("file"))
-        let path = directory.file("file/below").path
+        let path = directory.file("file/below").path + "/"
         let result = try await FetchProcess.run(["--output", path, server.url("/f").absoluteString])
         #expect(result.code == 1)
         #expect(
@@ -129,7 +131,10 @@ struct FailingTests {
         #expect(try directory.names == ["f", "g"])
     }
 
-    @Test(arguments: [["--max", "0"], ["--max"], ["--bogus"], ["--output"], ["--max", "x", "http://h/a"]])
+    @Test(arguments: [
+        ["--max", "0"], ["--max"], ["--bogus"], ["--output"], ["--max", "x", "http://h/a"], ["h/a"],
+        ["http://h/a", "ftp://h"], ["-I"], ["-q", "--json", "http://h/a"],
+    ])
     func `usage errors are one line, and say how to get help`(arguments: [String]) async throws {
         let result = try await FetchProcess.run(arguments, directory: directory.url)
         #expect(result.code == 2)

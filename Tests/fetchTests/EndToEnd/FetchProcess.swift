@@ -23,16 +23,18 @@ final class FetchProcess: Sendable {
     /// - Parameters:
     ///   - input: The contents of standard input; `nil` for an empty device.
     ///   - terminal: The standard output, which may be another device; without it, a file.
+    ///   - program: Another program, which runs the built one.
     init(
         _ arguments: [String],
         environment: [String: String] = [:],
         directory: URL? = nil,
         input: String? = nil,
-        terminal: FileHandle? = nil
+        terminal: FileHandle? = nil,
+        program: String? = nil
     ) throws {
         streams = try TemporaryDirectory()
         let child = Process()
-        child.executableURL = try Self.executable
+        child.executableURL = try program.map { URL(filePath: $0) } ?? Self.executable
         child.arguments = arguments
         child.currentDirectoryURL = directory
         child.environment = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8"].merging(environment) { $1 }
@@ -76,7 +78,7 @@ final class FetchProcess: Sendable {
 
     /// The program lies next to the bundle, or the program, that contains these tests. On macOS the tests are three
     /// levels deep in their bundle, and another program runs them.
-    private static var executable: URL {
+    static var executable: URL {
         get throws {
             let bundles = [Bundle.main] + Bundle.allBundles
             let paths =

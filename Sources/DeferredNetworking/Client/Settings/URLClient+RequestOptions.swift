@@ -56,6 +56,22 @@ extension URLClient {
         /// server lets it be stored and names no field in `Vary`.
         public var cachePartition: String?
 
+        /// The highest rate at which the response's body is received, in bytes a second, at least 1; `nil` for no
+        /// limit.
+        ///
+        /// The limit counts bytes as they come, before they are decompressed, and holds for each attempt. The client
+        /// reads the bytes of an eighth of a second at once, at least 1 KiB, and then waits. The server has to wait as
+        /// soon as the buffers on the way are full. The waits don't count as silence for ``idle``, but they count for
+        /// ``total``. Unless ``Configuration/httpVersion`` requires HTTP/2, the request uses HTTP/1.1, so that it holds
+        /// up no other.
+        ///
+        /// A response that comes from ``Configuration/cache`` has no limit. Of equal requests that a cache sends once,
+        /// the limit of the first one counts.
+        ///
+        /// Only over ``Configuration/Engine/libcurl``: `URLSession` reads as fast as it can, and a request with a limit
+        /// fails there with ``URLClientError/invalidRequest(reason:)``. So does a limit of less than 1, over either.
+        public var rateLimit: Int?
+
         /// The redirects to follow; `nil` for ``Configuration/redirects``.
         package var redirects: RedirectPolicy?
 
@@ -75,7 +91,8 @@ extension URLClient {
             idle: Duration? = nil,
             resumesUpload: Bool = false,
             onInterimResponse: (@Sendable (ResponseHead) -> Void)? = nil,
-            cachePartition: String? = nil
+            cachePartition: String? = nil,
+            rateLimit: Int? = nil
         ) {
             self.priority = priority
             self.total = total
@@ -86,6 +103,16 @@ extension URLClient {
             self.resumesUpload = resumesUpload
             self.onInterimResponse = onInterimResponse
             self.cachePartition = cachePartition
+            self.rateLimit = rateLimit
+        }
+
+        /// Refuses a rate at which no response would ever end.
+        func checkRateLimit() throws(URLClientError) {
+            guard let rateLimit, rateLimit < 1 else { return }
+            throw .invalidRequest(
+                reason: "the rate limit of \(rateLimit) bytes a second lets no response come; "
+                    + "use at least 1, or nil for none"
+            )
         }
 
         /// Combines the client's monitor with the request's own, in this order.

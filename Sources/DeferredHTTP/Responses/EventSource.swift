@@ -24,8 +24,8 @@ extension HTTPLoader {
     public func events(
         of request: HTTPRequest,
         clock: any Clock<Duration> = ContinuousClock()
-    ) -> some AsyncSequence<ServerSentEvent, any Error> & Sendable {
-        IteratorSequence { EventSource(of: request, over: self, clock: clock) }
+    ) -> HTTPSequence<ServerSentEvent, any Error> {
+        HTTPSequence { EventSource(of: request, over: self, clock: clock) }
     }
 }
 

@@ -1,4 +1,4 @@
-internal import DeferredNetworking
+public import DeferredNetworking
 public import Foundation
 
 extension HTTPLoader {
@@ -36,8 +36,8 @@ extension HTTPLoader {
         upTo limit: Int = 16 << 20,
         clock: any Clock<Duration> = ContinuousClock(),
         from request: @escaping @Sendable (_ last: Value?) throws -> HTTPRequest?
-    ) -> some AsyncSequence<Value, any Error> & Sendable {
-        IteratorSequence {
+    ) -> HTTPSequence<Value, any Error> {
+        HTTPSequence {
             JSONLines(Reconnection(of: self, after: .seconds(1), clock: clock), decoder, upTo: limit, from: request)
         }
     }

@@ -1,4 +1,4 @@
-internal import DeferredNetworking
+public import DeferredNetworking
 internal import Foundation
 
 extension HTTPLoader {
@@ -16,8 +16,8 @@ extension HTTPLoader {
     /// - Returns: A sequence that loads the first page for each of its iterators. Cancelling the Swift task that reads
     ///   cancels the request. It throws the ``HTTPError`` of a request, or one with the code
     ///   ``HTTPError/Code/foreignPage``.
-    public func pages(of request: HTTPRequest) -> some AsyncSequence<HTTPResponse, HTTPError> & Sendable {
-        IteratorSequence { Pages(from: request, over: self) }
+    public func pages(of request: HTTPRequest) -> HTTPSequence<HTTPResponse, HTTPError> {
+        HTTPSequence { Pages(from: request, over: self) }
     }
 }
 

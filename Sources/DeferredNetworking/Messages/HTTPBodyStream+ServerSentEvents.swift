@@ -10,8 +10,8 @@ extension HTTPBodyStream {
     /// The rules are those of the WHATWG HTML standard, section 9.2, except for reconnecting: that is up to the caller,
     /// with the last ``ServerSentEvent/lastEventID`` and ``ServerSentEvent/retry``, or to the events of a chain. Throws the
     /// same errors as ``lines``.
-    public var serverSentEvents: some AsyncSequence<ServerSentEvent, any Error> & Sendable {
-        IteratorSequence { ServerSentEventIterator(self, after: "") }
+    public var serverSentEvents: HTTPSequence<ServerSentEvent, any Error> {
+        HTTPSequence { ServerSentEventIterator(self, after: "") }
     }
 }
 

@@ -131,7 +131,6 @@ final class CacheModel {
         init(
             _ request: HTTPRequest,
             _ task: HTTPTask,
-            in process: Int,
             step: Int,
             least: (Int, Int),
             _ clock: CacheTestClock
@@ -257,8 +256,7 @@ final class CacheModel {
             body,
             to: request,
             least: floor(request, isWhole: response.status == .ok),
-            at: instant,
-            in: index
+            at: instant
         )
     }
 

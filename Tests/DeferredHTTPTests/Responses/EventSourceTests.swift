@@ -63,11 +63,11 @@ struct EventSourceTests {
     func `another response ends the events`(status: Int) async throws {
         let stub = StubLoader(.response(HTTPStatus(status), headers: ["Content-Type": "text/html"], body: "x"))
         var iterator = stub.events(of: .example).makeAsyncIterator()
-        let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next(isolation: #isolation) }
+        let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next() }
         #expect(error?.code == .invalidResponse && error?.response?.status.code == status)
         let type = #"the body has the type "text/html" instead of text/event-stream"#
         #expect(error?.reason == (status == 200 ? type : "the status is \(status) instead of 200"))
-        #expect(try await iterator.next(isolation: #isolation) == nil && stub.requests.count == 1)
+        #expect(try await iterator.next() == nil && stub.requests.count == 1)
     }
 
     @Test func `cancelling the reader ends the request, and the pause`() async throws {

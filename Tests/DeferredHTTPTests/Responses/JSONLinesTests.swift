@@ -68,8 +68,8 @@ struct JSONLinesTests {
         let lines = stub.jsonLines(of: Change.self, clock: clock) { $0 == nil ? Self.request(after: nil) : nil }
         #expect(await Self.read(lines) == ([1], nil))
         var failing = stub.jsonLines(of: Change.self) { _ in throw Failure() }.makeAsyncIterator()
-        await #expect(throws: Failure.self) { try await failing.next(isolation: #isolation) }
-        #expect(try await failing.next(isolation: #isolation) == nil)
+        await #expect(throws: Failure.self) { try await failing.next() }
+        #expect(try await failing.next() == nil)
     }
 
     @Test func `lines have a limit of the caller's choice, and the error names it`() async throws {
@@ -80,9 +80,9 @@ struct JSONLinesTests {
             }
         )
         var lines = body.lines(upTo: 4).makeAsyncIterator()
-        #expect(try await lines.next(isolation: #isolation) == "abc")
+        #expect(try await lines.next() == "abc")
         let error = await #expect(throws: URLClientError.lineTooLong(limit: 4)) {
-            try await lines.next(isolation: #isolation)
+            try await lines.next()
         }
         #expect(error?.description.contains("lines(upTo:)") == true)
     }

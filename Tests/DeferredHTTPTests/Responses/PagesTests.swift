@@ -60,12 +60,12 @@ struct PagesTests {
     @Test func `a page at another origin is not followed`() async throws {
         let stub = StubLoader(.response(headers: ["Link": "<https://evil.example/>; rel=next"], body: "1"))
         var iterator = stub.pages(of: .example).makeAsyncIterator()
-        #expect(try await iterator.next(isolation: #isolation)?.text == "1")
-        let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next(isolation: #isolation) }
+        #expect(try await iterator.next()?.text == "1")
+        let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next() }
         #expect(error?.code == .foreignPage && stub.requests.count == 1)
         #expect(error?.reason?.contains(#"another origin, "https://evil.example/""#) == true)
         #expect(error?.response?.links.map(\.url.host) == ["evil.example"])
-        #expect(try await iterator.next(isolation: #isolation) == nil)
+        #expect(try await iterator.next() == nil)
     }
 
     @Test func `headers of an environment go to no other server`() {

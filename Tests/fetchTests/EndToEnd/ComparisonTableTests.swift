@@ -58,7 +58,7 @@ struct ComparisonTableTests {
         case "/users":
             let type = request.headers["Content-Type"] ?? ""
             return .response(body: .text("\(type) " + String(decoding: request.body, as: UTF8.self)))
-        case "/private.zip" where request.headers["Authorization"] == nil: return .status(401)
+        case "/private.zip" where request.headers["Authorization"] == nil: return .response(401)
         case "/file.zip": return .response(body: "abc")
         default: return .response(body: .text(request.path))
         }

@@ -62,7 +62,7 @@ struct OutputTests {
 
     @Test func `contents go to standard output byte for byte, and nothing else does`() async throws {
         let server = try LoopbackServer { request in
-            request.path == "/f" ? .response(body: .bytes(Data((0...127).map { $0 }))) : .status(404)
+            request.path == "/f" ? .response(body: .bytes(Data((0...127).map { $0 }))) : .response(404)
         }
         let url = server.url("/f").absoluteString
         let result = try await fetch("-o", "-", url)
@@ -132,7 +132,7 @@ struct OutputTests {
 
     @Test func `every file is a line of JSON, whatever its end`() async throws {
         let server = try LoopbackServer { request in
-            request.path == "/good" ? .response(body: .pattern(count: 1_234)) : .status(404)
+            request.path == "/good" ? .response(body: .pattern(count: 1_234)) : .response(404)
         }
         let list = directory.file("list")
         try Data("ada\u{9B}2J\u{202E}\"\\\n\(server.url("/good"))\ta\"\\b\u{1F600}\n".utf8).write(to: list)
@@ -166,7 +166,7 @@ struct OutputTests {
 
     @Test func `a head is asked for and printed alone`() async throws {
         let server = try LoopbackServer { request in
-            request.path == "/f" ? .response(headers: ["X-Odd": "\u{1B}[31m"], body: "f") : .status(404)
+            request.path == "/f" ? .response(headers: ["X-Odd": "\u{1B}[31m"], body: "f") : .response(404)
         }
         let result = try await fetch("--head", server.url("/f").absoluteString)
         #expect(result.code == 0 && result.errors == "" && server.requests.map(\.method) == ["HEAD"])

@@ -69,7 +69,7 @@ struct RequestingTests {
     }
 
     @Test func `a name and a password go to the server, and are never printed`() async throws {
-        let server = try LoopbackServer { _ in .status(401, headers: ["WWW-Authenticate": "Basic realm=\"x\""]) }
+        let server = try LoopbackServer { _ in .response(401, headers: ["WWW-Authenticate": "Basic realm=\"x\""]) }
         let result = try await fetch("-u", "ada:secret", "-v", "--json", server.url("/f").absoluteString)
         #expect(result.code == 1)
         let field = "Basic " + Data("ada:secret".utf8).base64EncodedString()
@@ -81,7 +81,7 @@ struct RequestingTests {
         let server = try LoopbackServer { request in
             guard request.headers["Authorization"] == nil else { return .response(body: "f") }
             let challenge = "Digest realm=\"x\", nonce=\"1\", qop=\"auth\", algorithm=SHA-256"
-            return .status(401, headers: ["WWW-Authenticate": challenge])
+            return .response(401, headers: ["WWW-Authenticate": challenge])
         }
         #expect(try await fetch("-u", "ada:secret", "--digest", server.url("/f").absoluteString).code == 0)
         let fields = server.requests.map { $0.headers["Authorization"] }
@@ -91,7 +91,7 @@ struct RequestingTests {
     @Test(arguments: [[], ["--digest"]])
     func `no secret crosses origins with a redirect`(digest: [String]) async throws {
         let other = try LoopbackServer { _ in
-            .status(401, headers: ["WWW-Authenticate": "Basic realm=\"x\", Digest realm=\"x\", nonce=\"1\""])
+            .response(401, headers: ["WWW-Authenticate": "Basic realm=\"x\", Digest realm=\"x\", nonce=\"1\""])
         }
         let server = try LoopbackServer { _ in .redirect(to: other.url("/there").absoluteString, status: 307) }
         let secrets = ["-H", "Authorization: Bearer secret", "-H", "Cookie: a=secret"]

@@ -35,7 +35,7 @@ package struct Etcd: Sendable {
     /// The server has ended a watch. If changes are compacted, the range has to be read again.
     package struct WatchEnded: Error { package let isCompacted: Bool }
 
-    private let chain: any HTTPLoader
+    private let chain: HTTPChain
     private let clock: any Clock<Duration>
 
     /// - Parameter clock: Measures the pauses before a watch connects again.

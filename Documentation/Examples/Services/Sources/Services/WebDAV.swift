@@ -23,7 +23,7 @@ package struct WebDAV: Sendable {
     /// Some items of a folder could not be moved or removed: the body says which.
     package struct Incomplete: Error { package let body: String }
 
-    private let chain: any HTTPLoader
+    private let chain: HTTPChain
     private let prefix: String
 
     package init(_ server: HTTPEnvironment, over network: any HTTPLoader) {

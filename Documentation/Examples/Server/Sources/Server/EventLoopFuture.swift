@@ -14,7 +14,7 @@ extension Task {
     /// Returns the task as a future of an event loop.
     ///
     /// - Parameter end: A future whose completion cancels the task: that of a channel that is closed, such as
-    ///   `context.channel.closeFuture`. For a task that nobody else cancels; without it, the task runs to its end.
+    ///   `context.channel.closeFuture`. It keeps the task until then, so it is for a few tasks a channel.
     func future(on loop: any EventLoop, until end: EventLoopFuture<Void>? = nil) -> EventLoopFuture<Success> {
         let promise = loop.makePromise(of: Success.self)
         upon(.immediate) { promise.completeWith($0) }

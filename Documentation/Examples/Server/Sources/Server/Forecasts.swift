@@ -24,6 +24,8 @@ struct Forecasts {
 
     /// The Swift task in which this runs is cancelled when the client goes away, and when the server begins to shut down.
     /// Then `get()` cancels the request to the other server, which ends its transfer.
+    ///
+    /// Hummingbird closes the connection after such a response: that costs more than it spares where all answers come soon.
     private func answer(to request: Request, from question: DeferredHTTP.HTTPRequest) async throws -> Response {
         try await request.body.consumeWithCancellationOnInboundClose { _ in
             try await cancelWhenGracefulShutdown {

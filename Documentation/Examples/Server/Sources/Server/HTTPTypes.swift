@@ -24,7 +24,7 @@ extension DeferredHTTP.HTTPRequest {
     var httpTypes: HTTPTypes.HTTPRequest {
         get throws {
             let url = try check()
-            // What `check` lets pass as a method is a token, as it is there.
+            // `check` lets only tokens pass as methods, and so does swift-http-types.
             let method = HTTPTypes.HTTPRequest.Method(method.rawValue) ?? .get
             return HTTPTypes.HTTPRequest(method: method, url: url, headerFields: HTTPFields(allHeaders))
         }

@@ -17,11 +17,12 @@ let package = Package(
         ),
         .executableTarget(
             name: "RunServices",
-            dependencies: ["Services"]
+            dependencies: ["Services", .product(name: "DeferredTesting", package: "Deferred")]
         ),
         .testTarget(
             name: "ServicesTests",
-            dependencies: ["Services", .product(name: "DeferredTesting", package: "Deferred")]
+            dependencies: ["Services", .product(name: "DeferredTesting", package: "Deferred")],
+            exclude: ["Recordings"]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -31,7 +31,7 @@ public struct CodeHost: Sendable {
     }
 
     private let oauth: OAuth
-    private let chain: any HTTPLoader
+    private let chain: HTTPChain
 
     /// Creates a client.
     ///

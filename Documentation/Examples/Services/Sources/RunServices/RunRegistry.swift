@@ -17,12 +17,9 @@ func runRegistry() async throws {
     guard let server else { return }
     defer { server.stop() }
     let network = URLSessionLoader()
-    let environment = HTTPEnvironment(scheme: "http", host: "127.0.0.1", port: server.port)
-    // It takes connections once it has started.
-    let ready = Retry(.backoff(attempts: 50, base: .milliseconds(50), cap: .milliseconds(200))) --> network
-    _ = try await (ApplyEnvironment(environment) --> ready).load(HTTPRequest(path: "/v2/")).get()
+    try await server.waitUntilReady(HTTPRequest(path: "/v2/"))
 
-    let registry = Registry(environment, over: network)
+    let registry = Registry(server.environment, over: network)
     let layer = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) })
     let config = try await registry.push(
         Data("{}".utf8),
@@ -35,6 +32,6 @@ func runRegistry() async throws {
     let manifest = try await registry.manifest(of: "demo/app", "1.0")
     let file = server.folder.appending(path: "layer")
     for layer in manifest.layers { try await registry.pull(layer, of: "demo/app", to: file) }
-    guard try Data(contentsOf: file) == layer else { fatalError("the layer that was pulled is another one") }
+    try check(Data(contentsOf: file) == layer, "the layer that was pulled is another one")
     print("registry: pushed and pulled \(manifest.layers.count) layer of \(layer.count) bytes")
 }

@@ -1,0 +1,104 @@
+import DeferredCore
+import DeferredTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeferredCache
+@testable import DeferredHTTP
+
+/// Responses that arrive in another order than their requests were sent.
+@Suite(.ownThread, .timeLimit(.minutes(1)))
+struct CacheOvertakingTests {
+    private let clock = CacheTestClock()
+    private let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func caches() -> [Cache] {
+        [clock.cache(), clock.cache(.disk(at: folder.url.appending(path: UUID().uuidString)))]
+    }
+
+    /// Completes the first request in flight, or a later one.
+    private func answer(_ stub: StubLoader, _ index: Int, _ directives: String, _ body: String) {
+        stub.tasksInFlight[index].succeed(.ok, headers: ["Cache-Control": directives], body: Data(body.utf8))
+    }
+
+    private func send(_ chain: some HTTPLoader, _ stub: StubLoader, _ request: HTTPRequest) async throws -> HTTPTask {
+        let count = stub.requests.count
+        let task = chain.load(request)
+        try await eventually { stub.requests.count == count + 1 }
+        clock.advance(by: 1)
+        return task
+    }
+
+    @Test func `a response that was overtaken by one that is not stored is not stored either`() async throws {
+        for cache in caches() {
+            let stub = StubLoader()
+            let chain = cache --> stub
+            let first = try await send(chain, stub, .cacheable())
+            let second = try await send(chain, stub, .cacheable().with(.reload))
+            answer(stub, 1, "no-store", "2")
+            #expect(try await second.get().text == "2")
+            answer(stub, 0, "max-age=100", "1")
+            #expect(try await first.get().text == "1")
+            let third = try await send(chain, stub, .cacheable())
+            answer(stub, 0, "max-age=100", "3")
+            #expect(try await third.get().text == "3")
+        }
+    }
+
+    @Test func `nobody waits for a request that was overtaken`() async throws {
+        for cache in caches() {
+            let stub = StubLoader()
+            let chain = cache --> stub
+            let first = try await send(chain, stub, .cacheable())
+            let second = try await send(chain, stub, .cacheable().with(.reload))
+            answer(stub, 1, "no-store", "2")
+            #expect(try await second.get().text == "2")
+            let third = try await send(chain, stub, .cacheable())
+            answer(stub, 1, "no-store", "3")
+            #expect(try await third.get().text == "3")
+            answer(stub, 0, "max-age=100", "1")
+            #expect(try await first.get().text == "1")
+        }
+    }
+
+    @Test func `who waited for an overtaken response gets no stale one that came before`() async throws {
+        for cache in caches() {
+            let stub = StubLoader()
+            let chain = cache --> stub
+            var english = HTTPRequest.cacheable()
+            english.headers["Accept-Language"] = "en"
+            let first = try await send(chain, stub, english)
+            let second = try await send(chain, stub, .cacheable())
+            answer(stub, 1, "max-age=1, must-revalidate", "2")
+            #expect(try await second.get().text == "2")
+            try await eventually { cache.statistics.stored == 1 }
+            clock.advance(by: 30)
+            // Waits for the first.
+            let third = chain.load(english)
+            await cache.flush().value
+            answer(stub, 0, "max-age=1, must-revalidate", "1")
+            #expect(try await first.get().text == "1")
+            try await eventually { stub.requests.count == 3 }
+            answer(stub, 0, "no-store", "3")
+            #expect(try await third.get().text == "3")
+        }
+    }
+
+    @Test func `a slower reader of a body that breaks off gets what has come`() async throws {
+        for cache in caches() {
+            let (bytes, source) = AsyncStream<Data>.makeStream()
+            let headers: HTTPHeaders = ["Cache-Control": "max-age=100", "Content-Length": "9"]
+            let stub = StubLoader(.response(headers: headers) { HTTPBodyStream(bytes) })
+            let chain = cache --> stub
+            let first = try #require(try await chain.load(.cacheable().streamed()).get().stream)
+            let second = try #require(try await chain.load(.cacheable().streamed()).get().stream)
+            #expect(stub.requests.count == 1)
+            for piece in ["one", "two"] { source.yield(Data(piece.utf8)) }
+            source.finish()
+            for stream in [first, second] { #expect(try await stream.collect() == Data("onetwo".utf8)) }
+        }
+    }
+}

@@ -65,7 +65,7 @@ extension URLClient {
         /// ``total``. Unless ``Configuration/httpVersion`` requires HTTP/2, the request uses HTTP/1.1, so that it holds
         /// up no other.
         ///
-        /// A response that comes from ``Configuration/cache`` has no limit. Of equal requests that a cache sends once,
+        /// A response that comes from the cache of the configuration has no limit. Of equal requests that a cache sends once,
         /// the limit of the first one counts.
         ///
         /// Only over ``Configuration/Engine/libcurl``: `URLSession` reads as fast as it can, and a request with a limit

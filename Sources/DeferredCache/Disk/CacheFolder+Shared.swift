@@ -33,27 +33,63 @@ extension CacheFolder {
     /// The number of marks, among which resources are distributed: a block of most disks.
     private static let markCount = 512
 
-    /// Returns a number that is another one when any process has changed a resource since.
+    /// A mark that this process has written, and the one that it stands for: what another process wrote last.
+    struct OwnMark: Sendable {
+        var written: UInt64
+        var foreign: UInt64
+    }
+
+    /// Returns a number that is another one when another process has changed a resource since.
     ///
     /// It is no time, since clocks are set, and tell nothing of what is as short as a request.
     func mark(of key: String) -> UInt64 {
-        var mark: UInt64 = 0
         guard let file = marks() else { return 0 }
-        let count = withUnsafeMutableBytes(of: &mark) { pread(file.descriptor, $0.baseAddress, 8, Self.position(key)) }
-        return count == 8 ? mark : 0
+        return ownMarks.withLock { Self.foreignMark(file, Self.position(key), $0) }
     }
 
     /// Tells other processes that a resource was changed; `nil` for all. Some others share its mark: what is on its way of
-    /// these is not stored either.
+    /// these, to other processes, is not stored either.
     func changeMark(of key: String?) {
         // Another process may have made a removed folder again, and use that.
         var status = stat()
         if at({ fstat($0, &status) }) != 0 || status.st_nlink == 0 { _ = reopen() }
         guard let file = marks() else { return }
-        let marks = (0..<(key == nil ? Self.markCount : 1)).map { _ in UInt64.random(in: 1 ... .max) }
-        let count = marks.withUnsafeBytes {
-            pwrite(file.descriptor, $0.baseAddress, $0.count, key.map(Self.position) ?? 0)
+        guard let key else { return write((0..<Self.markCount).map { _ in .random(in: 1 ... .max) }, to: file, at: 0) }
+        let (position, new) = (Self.position(key), UInt64.random(in: 1 ... .max))
+        ownMarks.withLock { own in
+            withMarksLocked { isAlone in
+                let foreign = Self.foreignMark(file, position, own)
+                write([new], to: file, at: position)
+                own[position] = isAlone ? OwnMark(written: new, foreign: foreign) : nil
+            }
         }
+    }
+
+    /// Calls `body` while no other process writes marks, so that none is written between a reading and a writing, and lost.
+    ///
+    /// The lock is on the folder, since the one on the file is held while responses are removed, and is held for three calls.
+    /// After a millisecond, whoever holds it was stopped; what is written counts as another process's then.
+    private func withMarksLocked(_ body: (_ isAlone: Bool) -> Void) {
+        at { folder in
+            let isAlone = (0..<1_000).contains { _ in
+                if POSIXFile.lockAgainstOtherProcesses(folder) { return true }
+                _ = sched_yield()
+                return false
+            }
+            body(isAlone)
+            if isAlone { POSIXFile.unlock(folder) }
+        }
+    }
+
+    private static func foreignMark(_ file: File, _ position: off_t, _ own: [off_t: OwnMark]) -> UInt64 {
+        var mark: UInt64 = 0
+        let count = withUnsafeMutableBytes(of: &mark) { pread(file.descriptor, $0.baseAddress, 8, position) }
+        guard count == 8 else { return 0 }
+        return own[position].flatMap { $0.written == mark ? $0.foreign : nil } ?? mark
+    }
+
+    private func write(_ marks: [UInt64], to file: File, at position: off_t) {
+        let count = marks.withUnsafeBytes { pwrite(file.descriptor, $0.baseAddress, $0.count, position) }
         if count != marks.count * 8 { failed(.write, "lock") }
     }
 

@@ -15,6 +15,8 @@ final class CacheFolder: Sendable {
     private let path: String
     private let health: HealthMonitor
     let opened: Lock<Opened>
+    /// By their positions.
+    let ownMarks = Lock<[off_t: OwnMark]>([:])
     /// The unit in which the file system gives space to files.
     let blockSize: Int64
 

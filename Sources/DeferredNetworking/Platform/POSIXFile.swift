@@ -50,7 +50,7 @@ package enum POSIXFile {
     }
 
     /// Undoes ``lockAgainstOtherProcesses(_:)``.
-    static func unlock(_ descriptor: Int32) {
+    package static func unlock(_ descriptor: Int32) {
         #if !(os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
         _ = flock(descriptor, LOCK_UN)
         #endif

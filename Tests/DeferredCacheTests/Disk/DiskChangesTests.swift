@@ -69,6 +69,25 @@ struct DiskChangesTests {
         #expect(one.statistics.stored > 56)
     }
 
+    @Test func `a change in the same process keeps no others out, and those of other processes still do`() async throws
+    {
+        let (one, other) = (cache(), cache())
+        let stub = StubLoader()
+        let chain = one --> stub
+        let tasks = (0..<64).map { chain.load(.cacheable(.get, "/\($0)")) }
+        try await eventually { stub.tasksInFlight.count == 64 }
+        let changes = one --> StubLoader(.response(.noContent))
+        for number in 0..<2_000 { _ = changes.load(.cacheable(.put, "/other/\(number)")).statusLater }
+        // In between, and covered by changes of its own process.
+        _ = (other --> StubLoader(.response(.noContent))).load(.cacheable(.put, "/0")).statusLater
+        for number in 0..<2_000 { _ = changes.load(.cacheable(.put, "/more/\(number)")).statusLater }
+        for task in stub.tasksInFlight { task.succeed(.ok, headers: fresh) }
+        for task in tasks { _ = try await task.get() }
+        await one.flush().value
+        #expect((56...63).contains(one.statistics.stored))
+        #expect(try await (one --> StubLoader(.response(body: "new"))).load(.cacheable(.get, "/0")).get().text == "new")
+    }
+
     @Test func `a POST's response that stands for a GET is stored although it changes the resource`() {
         let cache = cache()
         let headers: HTTPHeaders = ["Cache-Control": "max-age=10", "Content-Location": "/"]

@@ -85,7 +85,7 @@ extension CacheFetch {
     /// Removes what a response that can't be stored replaces: that is not the newest any more.
     private func removeSuperseded(by head: StoredHead) {
         guard let ticket, !ticket.isVoid else { return }
-        core.tickets.makeVoid(query.key, before: ticket)
+        core.tickets.makeVoid(query.key, before: ticket, nil)
         core.store.remove(query.key) { head.supersedes($0, ticket) }
     }
 

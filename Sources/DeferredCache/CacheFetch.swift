@@ -155,6 +155,8 @@ struct CacheFetch: Sendable {
         if shared == nil || query.asked.headers["Range"] != nil {
             core.sharedFetches.detach(key, overtakenBy: query.asked.headers, shared)
         }
+        // What is stored may be evicted before an older response comes.
+        if let ticket, let head = verdict.head { core.tickets.makeVoid(key, before: ticket, head) }
         switch verdict {
         case .store(let head):
             core.count { $0.misses += 1 }
@@ -201,7 +203,7 @@ struct CacheFetch: Sendable {
     /// 9111, section 4.3.5. Those that were asked for before and are still on their way will not be stored.
     private func removeOlder(_ requestTime: CacheInstant) {
         guard let ticket else { return }
-        core.tickets.makeVoid(query.key, before: ticket)
+        core.tickets.makeVoid(query.key, before: ticket, nil)
         let now = core.now()
         core.store.remove(query.key) { head in
             ticket.couldChoose(head) && !head.requestTime.isLater(than: requestTime, now: now)

@@ -57,8 +57,15 @@ final class FetchTickets: Sendable {
 
     /// Makes the tickets void of requests that were sent before another one, and that are overtaken by its response: theirs
     /// would be taken for the newest.
-    func makeVoid(_ key: CacheKey, before ticket: FetchTicket) {
-        tickets.withLock { $0[key]?.values.forEach { if $0.number < ticket.number { $0.makeVoid() } } }
+    ///
+    /// - Parameter head: The head of the response, which is none for requests that get another variant; `nil` if it isn't
+    ///   stored.
+    func makeVoid(_ key: CacheKey, before ticket: FetchTicket, _ head: StoredHead?) {
+        tickets.withLock { tickets in
+            for older in (tickets[key] ?? [:]).values where older.number < ticket.number {
+                if head.map(older.couldChoose) ?? true { older.makeVoid() }
+            }
+        }
     }
 
     /// Makes the tickets of some keys void.

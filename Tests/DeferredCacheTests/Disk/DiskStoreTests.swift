@@ -478,9 +478,9 @@ struct DiskStoreTests {
             var bytes = try Data(contentsOf: file)
             if isCut { bytes = bytes.prefix(position) } else { bytes[position] ^= 1 }
             try bytes.write(to: file)
-            let chain = cache(capacity: 10 << 20) --> stub
-            #expect(chain.load(.cacheable()).textLater == "two", "\(position), cut: \(isCut)")
-            _ = cache().removeAll().wait()
+            let cache = cache(capacity: 10 << 20)
+            #expect((cache --> stub).load(.cacheable()).textLater == "two", "\(position), cut: \(isCut)")
+            _ = cache.removeAll().wait()
         }
     }
 

@@ -510,17 +510,25 @@ final class CacheModel {
         response.headers.map { "\($0.name): \($0.value)" }.joined(separator: ", ")
     }
 
+    private func hasNoTemporaryFile() -> Bool {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return !names.contains { $0.hasPrefix("t-") }
+    }
+
     private func checkSpace() throws {
         for cache in caches where cache.statistics.bytes > capacity { throw Violation(text: "counts too much") }
         guard isOnDisk, let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return }
+        if inFlight.isEmpty, !paths.contains(where: origin.isSending) {
+            // A body that nobody waits for may just have ended.
+            guard settles(within: .seconds(20), hasNoTemporaryFile) else {
+                throw Violation(text: "a file is left over")
+            }
+        }
         var size = 0
         for name in names {
             var status = stat()
             if lstat(path + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
                 size += Int(status.st_blocks) * 512
-            }
-            if name.hasPrefix("t-"), inFlight.isEmpty, !paths.contains(where: origin.isSending) {
-                throw Violation(text: "a file is left over")
             }
         }
         // Each process counts what the other one has stored when it has stored an eighth itself.

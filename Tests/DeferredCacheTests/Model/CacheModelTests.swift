@@ -180,7 +180,7 @@ final class CacheModel {
             let index = Int.random(in: 0..<2, using: &generator)
             note("process \(index) ends, and another begins")
             open(index)
-        case 95..<98 where isOnDisk: try damage()
+        case 95..<98 where isOnDisk: damage()
         default: try remove(path)
         }
         try settle()
@@ -406,8 +406,8 @@ final class CacheModel {
         }
     }
 
-    /// Does to a file of the folder what a disk, or somebody else, may do.
-    private func damage() throws {
+    /// Does to a file of the folder what a disk, or somebody else, may do, also while it is written.
+    private func damage() {
         if chance(10) {
             note("the folder is removed")
             try? FileManager.default.removeItem(atPath: path)
@@ -424,13 +424,13 @@ final class CacheModel {
         switch way {
         case 0 where !bytes.isEmpty:
             bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
-            try bytes.write(to: URL(filePath: file))
-        case 1: try Data(bytes.prefix(bytes.count / 2)).write(to: URL(filePath: file))
+            try? bytes.write(to: URL(filePath: file))
+        case 1: try? Data(bytes.prefix(bytes.count / 2)).write(to: URL(filePath: file))
         case 2:
             let other = pick(names)
-            try FileManager.default.removeItem(atPath: file)
-            try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: path + "/" + other)
-        default: try FileManager.default.removeItem(atPath: file)
+            try? FileManager.default.removeItem(atPath: file)
+            try? FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: path + "/" + other)
+        default: try? FileManager.default.removeItem(atPath: file)
         }
     }
 

@@ -342,7 +342,10 @@ final class CacheModel {
         while true {
             while origin.release(&generator) || origin.feed(&generator) {}
             try settle()
-            if inFlight.isEmpty { return try checkSpace() }
+            if inFlight.isEmpty {
+                origin.forget()
+                return try checkSpace()
+            }
             guard ContinuousClock.now < limit else {
                 throw Violation(text: "never ends: \(inFlight.map { kind($0.request) })")
             }

@@ -84,6 +84,15 @@ final class ModelOrigin: Sendable {
         return true
     }
 
+    /// Forgets what is held back for requests that were cancelled, and which refers to this storage.
+    func forget() {
+        let gone = storage.state.withLock { state in
+            defer { (state.held, state.bodies) = ([:], []) }
+            return (state.held, state.bodies)
+        }
+        withExtendedLifetime(gone) {}
+    }
+
     /// Sends the next bytes of a body, or ends it.
     func feed(_ generator: inout some RandomNumberGenerator) -> Bool {
         let step: (AsyncStream<Data>.Continuation, Data?)? = storage.state.withLock { state in

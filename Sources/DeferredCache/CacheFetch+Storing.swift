@@ -46,7 +46,7 @@ extension CacheFetch {
         let body = SharedBody(stream, head, writer, from: start, clock: core.clock) {
             [store = core.store, key = query.key] in
             // What the server has replaced must not be taken for the newest because there is no place for that.
-            if !ticket.isVoid { store.remove(key) { head.supersedes($0, ticket) } }
+            if ticket.allows(head) { store.remove(key) { head.supersedes($0, ticket) } }
         } onEnd: { [core, key = query.key, shared] in
             core.end(key, ticket, shared, .arrived)
         }
@@ -84,8 +84,7 @@ extension CacheFetch {
 
     /// Removes what a response that can't be stored replaces: that is not the newest any more.
     private func removeSuperseded(by head: StoredHead) {
-        guard let ticket, !ticket.isVoid else { return }
-        core.tickets.makeVoid(query.key, before: ticket, nil)
+        guard let ticket, ticket.allows(head) else { return }
         core.store.remove(query.key) { head.supersedes($0, ticket) }
     }
 

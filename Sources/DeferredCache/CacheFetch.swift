@@ -151,12 +151,7 @@ struct CacheFetch: Sendable {
         _ requestTime: CacheInstant
     ) {
         let (key, store) = (query.key, core.store)
-        // An older one that others may wait for. There is none that is equal to one for which others wait itself.
-        if shared == nil || query.asked.headers["Range"] != nil {
-            core.sharedFetches.detach(key, overtakenBy: query.asked.headers, shared)
-        }
-        // What is stored may be evicted before an older response comes.
-        if let ticket, let head = verdict.head { core.tickets.makeVoid(key, before: ticket, head) }
+        if case .ignore = verdict {} else { overtakeOlder(response) }
         switch verdict {
         case .store(let head):
             core.count { $0.misses += 1 }
@@ -199,11 +194,20 @@ struct CacheFetch: Sendable {
         }
     }
 
+    /// Keeps responses to earlier requests, which are still on their way, from being taken for the newest: stored when they
+    /// come, or waited for. What is stored now may be gone by then.
+    private func overtakeOlder(_ response: HTTPResponse) {
+        if let ticket { core.tickets.overtake(query.key, ticket, response.headers) }
+        // No older one is equal to one for which others wait.
+        if shared == nil || query.asked.headers["Range"] != nil {
+            core.sharedFetches.detach(query.key, overtakenBy: query.asked.headers, shared)
+        }
+    }
+
     /// Removes all responses that could have been chosen for the request, but not those that were asked for later: RFC
-    /// 9111, section 4.3.5. Those that were asked for before and are still on their way will not be stored.
+    /// 9111, section 4.3.5.
     private func removeOlder(_ requestTime: CacheInstant) {
         guard let ticket else { return }
-        core.tickets.makeVoid(query.key, before: ticket, nil)
         let now = core.now()
         core.store.remove(query.key) { head in
             ticket.couldChoose(head) && !head.requestTime.isLater(than: requestTime, now: now)

@@ -145,7 +145,7 @@ final class DiskStore: ResponseStore {
             let writer = body.isEmpty ? nil : self.writer(key, head, ticket) as? DiskWriter
             if body.isEmpty || writer?.append(body) == true { return self.commit(key, head, writer, ticket) }
             writer?.discard()
-            if !ticket.isVoid { self.removeVariants(of: key) { head.supersedes($0.head, ticket) } }
+            if ticket.allows(head) { self.removeVariants(of: key) { head.supersedes($0.head, ticket) } }
         }
     }
 
@@ -166,7 +166,7 @@ final class DiskStore: ResponseStore {
         var file = read(key).0 ?? HeadFile(key: key.text, variants: [])
         let now = now()
         var gone = file.variants.filter { stored.head.supersedes($0.head, ticket) }
-        guard isCurrent(key, ticket), gone.allSatisfy({ stored.head.mayReplace($0.head, now: now) }) else {
+        guard isCurrent(key, head, ticket), gone.allSatisfy({ stored.head.mayReplace($0.head, now: now) }) else {
             writer?.discard()
             return
         }
@@ -181,7 +181,7 @@ final class DiskStore: ResponseStore {
         if write(bytes, key, replacing: file) != nil {
             unlinkBodies(gone)
             // Another process may have changed the mark just before the head was there, and found nothing to remove.
-            if !isCurrent(key, ticket) { return removeVariants(of: key) { $0.version == stored.version } }
+            if !isCurrent(key, head, ticket) { return removeVariants(of: key) { $0.version == stored.version } }
             state.withLock { $0.storedCount += 1 }
         } else {
             writer?.discard()
@@ -191,8 +191,8 @@ final class DiskStore: ResponseStore {
     }
 
     /// Returns whether the resource is the same, as far as any process knows, as when the request was sent.
-    private func isCurrent(_ key: CacheKey, _ ticket: FetchTicket) -> Bool {
-        !ticket.isVoid && folder.mark(of: key.text) == ticket.mark
+    private func isCurrent(_ key: CacheKey, _ head: StoredHead, _ ticket: FetchTicket) -> Bool {
+        ticket.allows(head) && folder.mark(of: key.text) == ticket.mark
     }
 
     /// A head file may have an eighth of the capacity, as a body.
@@ -227,7 +227,7 @@ final class DiskStore: ResponseStore {
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: FetchTicket) {
         queue.async {
             let entry = self.current(key)?.0
-            guard self.isCurrent(key, ticket), var file = entry?.head ?? self.read(key).0,
+            guard self.isCurrent(key, head, ticket), var file = entry?.head ?? self.read(key).0,
                 let index = file.variants.firstIndex(where: { $0.version == stored.version }),
                 !file.variants[index].head.isNewer(than: head, now: self.now())
             else { return }
@@ -235,7 +235,7 @@ final class DiskStore: ResponseStore {
             let bytes = file.bytes(process: self.process)
             guard let identity = self.write(bytes, key, replacing: file) else { return }
             // As for a new response.
-            guard self.isCurrent(key, ticket) else {
+            guard self.isCurrent(key, head, ticket) else {
                 return self.removeVariants(of: key) { $0.version == stored.version }
             }
             guard let entry else { return }

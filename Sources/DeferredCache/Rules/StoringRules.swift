@@ -41,14 +41,6 @@ enum StoringRules {
         /// The server's answer to the cache's own condition makes no sense: the request has to be sent without it.
         case repeatUnconditionally
         case ignore
-
-        /// The head that is stored; `nil` if none is.
-        var head: StoredHead? {
-            switch self {
-            case .store(let head), .update(let head, _), .append(let head): head
-            default: nil
-            }
-        }
     }
 
     static func judge(_ exchange: Exchange) -> Verdict {

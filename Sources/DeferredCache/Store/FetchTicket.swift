@@ -3,40 +3,87 @@ internal import DeferredHTTP
 internal import Synchronization
 
 /// The right to store the response to a request, which is void once the resource has been changed or removed: a response
-/// that was sent before that is outdated when it arrives after it.
+/// that was sent before that is outdated when it arrives after it. So is one that a later request's response has overtaken.
 final class FetchTicket: Sendable {
-    /// The fields of the request.
-    private let request: HTTPHeaders
-    private let salt: [UInt8]
+    private struct Request: Sendable, Equatable {
+        let fields: HTTPHeaders
+        let salt: [UInt8]
+
+        /// RFC 9111, section 4.1.
+        func couldChoose(_ head: StoredHead) -> Bool {
+            head.variant.matches(fields, isPublic: head.isPublic, salt: salt)
+        }
+    }
+
+    /// A later request whose response is there. No more than what is needed of it: a slow request may be overtaken for hours.
+    private struct Overtaker: Sendable, Equatable {
+        let request: Request
+        let etag: String?
+        let lastModified: String?
+
+        /// Returns whether a response would be taken in place of the one that is there, and is another version.
+        func keepsOut(_ head: StoredHead) -> Bool {
+            guard request.couldChoose(head) else { return false }
+            if let etag { return head.headers["ETag"] != etag }
+            return lastModified == nil || head.headers["Last-Modified"] != lastModified
+        }
+    }
+
+    private struct State: Sendable {
+        var isVoid = false
+        var overtakers: [Overtaker] = []
+    }
+
+    /// So many different ones make a ticket void.
+    private static let mostOvertakers = 16
+
+    private let request: Request
     /// The mark of the resource when the request was sent, by which a store sees changes by other processes.
     let mark: UInt64
-    private let isVoidFlag = Atomic(false)
     /// Later requests have greater numbers.
     fileprivate let number: UInt64
     private static let lastNumber = Atomic<UInt64>(0)
+    private let state = Lock(State())
 
-    init(_ request: HTTPHeaders, salt: [UInt8], mark: UInt64 = 0) {
-        (self.request, self.salt, self.mark) = (request, salt, mark)
+    init(_ fields: HTTPHeaders, salt: [UInt8], mark: UInt64 = 0) {
+        request = Request(fields: fields, salt: salt)
+        self.mark = mark
         number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
-    /// Returns whether a stored response could have been chosen for the request: RFC 9111, section 4.1.
-    func couldChoose(_ head: StoredHead) -> Bool {
-        head.variant.matches(request, isPublic: head.isPublic, salt: salt)
-    }
+    /// Returns whether a stored response could have been chosen for the request.
+    func couldChoose(_ head: StoredHead) -> Bool { request.couldChoose(head) }
 
     /// Returns whether a stored response must not be chosen any more once a response to the request is stored.
     ///
     /// - Parameter isPublic: Whether that is for everybody, and so also in place of what was for nobody in particular.
     func replaces(_ head: StoredHead, isPublic: Bool) -> Bool {
         if couldChoose(head) { return true }
-        return isPublic && head.variant.matches(request.withoutOwner, isPublic: head.isPublic, salt: salt)
+        return isPublic
+            && head.variant.matches(request.fields.withoutOwner, isPublic: head.isPublic, salt: request.salt)
     }
 
-    // Relaxed: whoever makes a ticket void removes what is stored after that, under the store's lock or in its queue.
-    var isVoid: Bool { isVoidFlag.load(ordering: .relaxed) }
+    /// Returns whether the response with this head may be stored, and is the newest as far as is known.
+    ///
+    /// Whoever makes a ticket void removes what is stored after that, under the store's lock or in its queue.
+    func allows(_ head: StoredHead) -> Bool {
+        state.withLock { state in !state.isVoid && !state.overtakers.contains { $0.keepsOut(head) } }
+    }
 
-    fileprivate func makeVoid() { isVoidFlag.store(true, ordering: .relaxed) }
+    fileprivate func makeVoid() { state.withLock { $0.isVoid = true } }
+
+    fileprivate func beOvertaken(by later: FetchTicket, _ response: HTTPHeaders) {
+        let new = Overtaker(
+            request: later.request,
+            etag: response["ETag"],
+            lastModified: response["Last-Modified"]
+        )
+        state.withLock { state in
+            if state.isVoid || state.overtakers.contains(new) { return }
+            state.overtakers.append(new)
+            if state.overtakers.count > Self.mostOvertakers { (state.isVoid, state.overtakers) = (true, []) }
+        }
+    }
 }
 
 /// The tickets of the exchanges under way.
@@ -55,15 +102,11 @@ final class FetchTickets: Sendable {
         }
     }
 
-    /// Makes the tickets void of requests that were sent before another one, and that are overtaken by its response: theirs
-    /// would be taken for the newest.
-    ///
-    /// - Parameter head: The head of the response, which is none for requests that get another variant; `nil` if it isn't
-    ///   stored.
-    func makeVoid(_ key: CacheKey, before ticket: FetchTicket, _ head: StoredHead?) {
+    /// Notes that the response to a request is there, before those to requests that were sent before it.
+    func overtake(_ key: CacheKey, _ ticket: FetchTicket, _ response: HTTPHeaders) {
         tickets.withLock { tickets in
             for older in (tickets[key] ?? [:]).values where older.number < ticket.number {
-                if head.map(older.couldChoose) ?? true { older.makeVoid() }
+                older.beOvertaken(by: ticket, response)
             }
         }
     }

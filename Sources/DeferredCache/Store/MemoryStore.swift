@@ -52,7 +52,7 @@ final class MemoryStore: ResponseStore {
         guard entry.size <= bodyLimit else { return remove(key) { head.supersedes($0, ticket) } }
         let now = now()
         let gone = state.withLock { state -> [MemoryEntry] in
-            guard !ticket.isVoid else { return [] }
+            guard ticket.allows(head) else { return [] }
             var gone = state.all(key).filter { head.supersedes($0.head, ticket) }
             guard gone.allSatisfy({ head.mayReplace($0.head, now: now) }) else { return [] }
             for old in gone { state.remove(key.hashValue, old) }
@@ -80,7 +80,7 @@ final class MemoryStore: ResponseStore {
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: FetchTicket) {
         let now = now()
         let gone = state.withLock { state -> MemoryEntry? in
-            guard !ticket.isVoid, let old = state.first(key, where: { $0.version == stored.version }),
+            guard ticket.allows(head), let old = state.first(key, where: { $0.version == stored.version }),
                 !old.head.isNewer(than: head, now: now)
             else { return nil }
             let entry = MemoryEntry(key, head, old.body)

@@ -1,4 +1,4 @@
-import DeferredNetworking
+import Deferred
 import DeferredTesting
 import Foundation
 

@@ -147,6 +147,9 @@ final class CacheModel {
         }
     }
 
+    /// On disk only where the number of steps is given: what processes do at once isn't the same each time for a seed.
+    private var mayHoldBack: Bool { !isOnDisk || number("CACHE_STEPS") != nil }
+
     private var stepCount = 0
     /// The step in which the head of a response came to a client first, by the response's number.
     private var firstDelivery: [Int: Int] = [:]
@@ -161,8 +164,7 @@ final class CacheModel {
         switch Int.random(in: 0..<100, using: &generator) {
         // Whoever wants a body in memory waits for one that is on its way.
         case 0..<40: try origin.isSending(path) ? begin(path) : get(path)
-        // Only where the number of steps is given: what happens at once isn't the same each time, nor for a seed.
-        case 40..<60: try number("CACHE_STEPS") == nil ? get(path) : begin(path)
+        case 40..<60: try mayHoldBack ? begin(path) : get(path)
         case 60..<62: cancel()
         case 62..<67: if !origin.isSending(path) { try head(path) }
         case 67..<71: try change(path)
@@ -307,7 +309,7 @@ final class CacheModel {
                 }
             }
             guard let read = one.reading?.peek() else { continue }
-            inFlight.removeAll { $0 === one }
+            defer { inFlight.removeAll { $0 === one } }
             if case .success(let bytes) = read {
                 let least = response.status == .ok ? one.least.1 : one.least.0
                 try check(
@@ -342,19 +344,16 @@ final class CacheModel {
 
     /// Sends all that the server holds back, and waits until everybody has got it.
     private func finish() throws {
-        let limit = ContinuousClock.now + .seconds(20)
-        while true {
+        var failure: (any Error)?
+        let isOver = settles(within: .seconds(20)) {
             while origin.release(&generator) || origin.feed(&generator) {}
-            try settle()
-            if inFlight.isEmpty {
-                origin.forget()
-                return try checkSpace()
-            }
-            guard ContinuousClock.now < limit else {
-                throw Violation(text: "never ends: \(inFlight.map { kind($0.request) })")
-            }
-            usleep(200)
+            do { try settle() } catch { failure = error }
+            return inFlight.isEmpty || failure != nil
         }
+        if let failure { throw failure }
+        guard isOver else { throw Violation(text: "never ends: \(inFlight.map { kind($0.request) })") }
+        origin.forget()
+        try checkSpace()
     }
 
     private func short(_ result: HTTPResult?) -> String {
@@ -391,8 +390,10 @@ final class CacheModel {
         floors[kind] = max(floors[kind] ?? 0, version)
     }
 
-    /// A process doesn't know what another one has got while its own request is on its way.
-    private func knowsAll(_ path: String) -> Bool { !isOnDisk || !origin.isSending(path) }
+    /// Two processes that store at the same moment don't know which of them has got the newer response.
+    private func knowsAll(_ path: String) -> Bool {
+        !isOnDisk || !origin.isSending(path) && !inFlight.contains { $0.request.path == path }
+    }
 
     private func change(_ path: String) throws {
         let request = request(pick([.put, .post, .delete]), path)

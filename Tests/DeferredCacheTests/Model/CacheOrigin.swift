@@ -32,8 +32,9 @@ final class ModelOrigin: Sendable {
         var asked: Set<UUID> = []
         /// The number of the last response.
         var time = 0
-        /// Responses that are made and wait to be sent, by request.
-        var held: [UUID: StubLoader.Answer] = [:]
+        /// Responses that are made and wait to be sent, by request. A copy of a request, which renews what is stored, has
+        /// the same identifier.
+        var held: [UUID: [StubLoader.Answer]] = [:]
         /// Bodies of which a part is still to be sent.
         var bodies: [Body] = []
     }
@@ -57,7 +58,7 @@ final class ModelOrigin: Sendable {
                 state.asked.insert(request.id)
                 let answer = state.outage ?? Self.answer(request, &state, storage)
                 guard request[HeldOption.self] else { return answer }
-                state.held[request.id] = answer
+                state.held[request.id, default: []].append(answer)
                 return .pending
             }
         })
@@ -72,9 +73,11 @@ final class ModelOrigin: Sendable {
     /// Sends a response that was held, to one of the requests in flight.
     func release(_ generator: inout some RandomNumberGenerator) -> Bool {
         guard let task = stub.tasksInFlight.randomElement(using: &generator) else { return false }
-        guard let answer = storage.state.withLock({ $0.held.removeValue(forKey: task.request.id) }) else {
-            return false
+        let held = storage.state.withLock { state -> StubLoader.Answer? in
+            guard state.held[task.request.id]?.isEmpty == false else { return nil }
+            return state.held[task.request.id]?.removeFirst()
         }
+        guard let answer = held else { return false }
         switch answer.ending {
         case .response(let status, let headers, let body):
             task.complete(with: body.result(status, headers, of: task.request))

@@ -86,6 +86,9 @@ public struct Cache: HTTPLink {
     ///   - clearsSiteData: Whether a response with `Clear-Site-Data: "cache"`, or with `"*"`, removes all responses of its
     ///     origin in the request's partition, as browsers do: <https://www.w3.org/TR/clear-site-data/>. Only over `https`,
     ///     and from this machine. What other processes have on its way may still be stored.
+    ///   - statusName: The name under which responses tell what the cache has done with their requests, in a member of the
+    ///     field `Cache-Status` (RFC 9211), for logs: `app; hit; ttl=57`, `app; fwd=stale; fwd-status=304`,
+    ///     `app; fwd=uri-miss; stored`. By default, there is none. Requests that the cache passes on untouched have none either.
     ///   - onHealthChange: Called whenever storing begins to fail, or works again, on an internal thread that it must not
     ///     block; at once if the folder can't be opened.
     ///   - now: The wall clock, which `Date` and `Expires` refer to.
@@ -94,6 +97,7 @@ public struct Cache: HTTPLink {
         _ storage: Storage,
         servesStaleOnError: Bool = false,
         clearsSiteData: Bool = true,
+        statusName: String? = nil,
         onHealthChange: (@Sendable (Health) -> Void)? = nil,
         now: @escaping @Sendable () -> Date = { Date() },
         clock: any Clock<Duration> = ContinuousClock()
@@ -106,6 +110,7 @@ public struct Cache: HTTPLink {
             storage.makeStore(instant),
             servesErrors: servesStaleOnError,
             clearsSiteData: clearsSiteData,
+            statusName: statusName,
             now: instant,
             clock: clock
         )

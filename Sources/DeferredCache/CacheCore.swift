@@ -10,6 +10,7 @@ final class CacheCore: Sendable {
     let store: any ResponseStore
     private let servesErrors: Bool
     private let clearsSiteData: Bool
+    private let statusName: String?
     let now: @Sendable () -> CacheInstant
     let clock: any Clock<Duration>
     let tickets = FetchTickets()
@@ -22,11 +23,12 @@ final class CacheCore: Sendable {
         _ store: any ResponseStore,
         servesErrors: Bool,
         clearsSiteData: Bool = true,
+        statusName: String? = nil,
         now: @escaping @Sendable () -> CacheInstant,
         clock: any Clock<Duration>
     ) {
         (self.store, self.now, self.clock) = (store, now, clock)
-        (self.servesErrors, self.clearsSiteData) = (servesErrors, clearsSiteData)
+        (self.servesErrors, self.clearsSiteData, self.statusName) = (servesErrors, clearsSiteData, statusName)
     }
 
     var statistics: Cache.Statistics {
@@ -50,11 +52,12 @@ final class CacheCore: Sendable {
             count { $0.bypassed += 1 }
             return task.pass(to: next)
         }
-        let query = CacheQuery(task, next, key, asked)
+        let query = CacheQuery(task, next, key, asked, statusName: statusName)
         if reads, !asked.directives.flags.contains(.noStore) {
             return lookUp(query, .new(closedCount: sharedFetches.closedCount))
         }
         count { $0.bypassed += 1 }
+        query.note { $0.forwarding = reads ? .bypass : .method }
         CacheFetch(core: self, query: query, ticket: nil).send()
     }
 
@@ -76,13 +79,18 @@ final class CacheCore: Sendable {
             let found = self.select(kept ?? stored, query.asked)
             var wait: CacheQuery.Wait?
             if case .alone(let ended) = stage { wait = ended }
+            let now = self.now()
             let decision = ReuseRules.decide(
                 query.asked,
                 found?.head,
-                now: self.now(),
+                now: now,
                 servesErrors: self.servesErrors,
                 isJustFetched: found.map { wait?.hasBrought($0.head) ?? false } ?? false
             )
+            query.note {
+                $0.forwarding = .init(decision, found?.head, isKnown: !stored.isEmpty, at: now)
+                $0.isCollapsed = wait != nil
+            }
             self.perform(decision, query, found, stage)
         }
     }
@@ -111,6 +119,7 @@ final class CacheCore: Sendable {
             deliver(found, reuse, source, to: query) {
                 // Not looked up again: what can't be read may be what can't be removed either.
                 let decision = ReuseRules.decide(query.asked, nil, now: self.now())
+                query.note { $0.forwarding = .stale }
                 self.perform(decision, query, nil, .alone(after: nil))
             }
         case .unavailable:
@@ -199,7 +208,8 @@ final class CacheCore: Sendable {
         switch query.task.request.delivery {
         case .stream:
             count { if reuse.isStale { $0.stale += 1 } else { $0.hits += 1 } }
-            query.task.complete(with: .success(response))
+            query.note { ($0.forwarding, $0.isCollapsed) = (nil, true) }
+            query.succeed(response, timeLeft: -body.head.staleness(at: now))
         case .data, .file:
             // It is stored when it has arrived.
             query.beginWaiting { stream.cancel() }
@@ -338,7 +348,7 @@ final class CacheCore: Sendable {
         delivery.makeResponse(onDamage: remove) { response in
             if isHeld { query.endWaiting() }
             if let response {
-                query.task.complete(with: .success(response))
+                query.succeed(response, timeLeft: -stored.head.staleness(at: self.now()))
                 isDelivered()
             } else {
                 isUnusable()

@@ -12,6 +12,7 @@ extension CacheFetch {
         if let file = response.file { return keep(response, file, head) }
         if let ticket, let head = head.completed(by: Int64(response.body.count)) {
             core.store.put(query.key, head, response.body, ticket)
+            query.note { $0.isStored = response.body.count <= core.store.bodyLimit }
         }
         finish(response)
     }
@@ -29,7 +30,8 @@ extension CacheFetch {
             return finish(response)
         }
         let own = share(stream, head, writer, ticket)
-        query.task.complete(with: .success(response.with(body: .stream(own))))
+        query.note { $0.isStored = true }
+        query.succeed(response.with(body: .stream(own)))
     }
 
     /// Stores a body while it is read, and returns it for this request.
@@ -74,6 +76,7 @@ extension CacheFetch {
         DispatchQueue.global(qos: .userInitiated).async {
             if Self.copy(file, to: writer) == size {
                 writer.commit(full)
+                copy.query.note { $0.isStored = true }
             } else {
                 writer.discard()
                 copy.removeSuperseded(by: head)
@@ -144,7 +147,7 @@ extension CacheFetch {
             let own = copy.share(stream, head, writer, ticket, from: stored.head.extent.count)
             let source = HTTPResponse.Source.validated(age: .seconds(age))
             let response = Delivery.response(head, own, age: age, source, copy.query.task.request)
-            copy.query.task.complete(with: .success(response))
+            copy.query.succeed(response)
         }
     }
 

@@ -106,7 +106,7 @@ struct CacheFetch: Sendable {
         let query = query
         core.deliver(stored, reuse, source, to: query, isDelivered: { response?.stream?.cancel() }) {
             if let response {
-                query.task.complete(with: .success(response))
+                query.succeed(response)
             } else if let error {
                 query.task.complete(with: .failure(error))
             }
@@ -216,7 +216,7 @@ struct CacheFetch: Sendable {
 
     func finish(_ response: HTTPResponse) {
         close()
-        query.task.complete(with: .success(response))
+        query.succeed(response)
         core.end(self, .arrived)
     }
 

@@ -7,7 +7,7 @@ final class CacheQuery: Sendable {
     let next: any HTTPLoader
     let key: CacheKey
     let asked: CacheRequest
-    private let waiting = Lock(Waiting())
+    private let state: Lock<State>
 
     /// The part of its way that a request has behind it, on which depends whether it waits for an equal one.
     enum Stage: Sendable {
@@ -35,13 +35,35 @@ final class CacheQuery: Sendable {
         }
     }
 
-    /// The registration that completes the task when it is cancelled while the cache holds it.
-    private struct Waiting: Sendable {
+    private struct State: Sendable {
+        /// Completes the task when it is cancelled while the cache holds it.
         var registration: Registration?
+        /// `nil` if nobody wants to know.
+        var status: CacheStatus?
     }
 
-    init(_ task: HTTPTask, _ next: any HTTPLoader, _ key: CacheKey, _ asked: CacheRequest) {
+    /// - Parameter statusName: The cache's name in the field `Cache-Status`; `nil` if there is to be none.
+    init(_ task: HTTPTask, _ next: any HTTPLoader, _ key: CacheKey, _ asked: CacheRequest, statusName: String? = nil) {
         (self.task, self.next, self.key, self.asked) = (task, next, key, asked)
+        state = Lock(State(status: statusName.map { CacheStatus(name: $0) }))
+    }
+
+    /// Notes what the cache does with the request.
+    func note(_ change: (inout CacheStatus) -> Void) {
+        state.withLock { if $0.status != nil { change(&$0.status!) } }
+    }
+
+    /// Completes the task with a response.
+    ///
+    /// - Parameter timeLeft: The milliseconds for which a stored response is still fresh.
+    func succeed(_ response: HTTPResponse, timeLeft: @autoclosure () -> Int64? = nil) {
+        var response = response
+        if let status = state.withLock({ $0.status }) {
+            var headers = response.headers
+            headers.add(name: "Cache-Status", value: status.member(response, timeLeft: timeLeft()))
+            response = response.with(headers: headers)
+        }
+        task.complete(with: .success(response))
     }
 
     /// Completes the task if it is cancelled from now on, until ``endWaiting()``.
@@ -52,15 +74,15 @@ final class CacheQuery: Sendable {
             task?.fail(.cancelled)
             release()
         }
-        let old = waiting.withLock { waiting in
-            defer { waiting.registration = registration }
-            return waiting.registration
+        let old = state.withLock { state in
+            defer { state.registration = registration }
+            return state.registration
         }
         old?.cancel()
     }
 
     /// Leaves a cancellation to the loaders below.
     func endWaiting() {
-        waiting.withLock { $0.registration.take() }?.cancel()
+        state.withLock { $0.registration.take() }?.cancel()
     }
 }

@@ -112,21 +112,32 @@ struct CachingSnippets {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 234)
         #expect(await cache.entries().value.isEmpty)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 241)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 240)
+        let told = Cache(.memory(), statusName: "app")
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 243)
+        let origin = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
+        let loader = joined(told, origin)
+        for status in ["app; fwd=uri-miss; stored", "app; hit; ttl=60"] {
+            let answer = try await loader.load(HTTPRequest(host: "example.com")).get()
+            #expect(answer.headers["Cache-Status"]?.hasPrefix(status.dropLast(2)) == true)
+        }
+#sourceLocation()
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 255)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 245)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 259)
         let stored = Cache(.disk(at: folder), onHealthChange: { print($0) })
         if !stored.health.isStoring { print(stored.health.lastFailure?.reason ?? "") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 249)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 263)
         #expect(stored.health.isStoring)
 #sourceLocation()
     }
 
     func `Coming from other caches`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 267)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 281)
         var configuration = URLClient.Configuration()
         configuration.cache = Cache(.memory(capacity: 32 << 20))
         let url = URL(filePath: "/a")
@@ -146,10 +157,10 @@ struct CachingSnippets {
     }
 
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 290)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 304)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 293)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 307)
         #expect(chain.successors.dropFirst().first is Cache)
 #sourceLocation()
     }

@@ -23,9 +23,16 @@ final class SharedBody: Sendable {
         /// True when all readers have left before the end.
         var isLeft = false
         var end: Result<Void, any Error>?
-        var writer: (any BodyWriter)?
+        /// What has arrived since storing failed; `nil` while all is stored.
+        var overflow: Overflow?
         var waiters: [Int: Waiter] = [:]
         var lastWaiter = 0
+    }
+
+    /// Bytes that could not be stored, kept for slower readers: not more than a body may have that several can share.
+    fileprivate struct Overflow {
+        let start: Int64
+        var bytes = Data()
     }
 
     /// SAFETY: used by the one task that has set `isReading`.
@@ -46,6 +53,7 @@ final class SharedBody: Sendable {
     private let clock: any Clock<Duration>
     private let stream: WeakStream
     private let source: Source
+    private let writer: any BodyWriter
     private let state: Lock<State>
     private let onLoss: @Sendable () -> Void
     private let onEnd: @Sendable () -> Void
@@ -71,7 +79,8 @@ final class SharedBody: Sendable {
         (self.onLoss, self.onEnd) = (onLoss, onEnd)
         length = head.announcedLength
         source = Source(stream.makeAsyncIterator())
-        state = Lock(State(count: start, writer: writer))
+        self.writer = writer
+        state = Lock(State(count: start))
     }
 
     /// True if several readers can share the body: it will fit.
@@ -84,7 +93,7 @@ final class SharedBody: Sendable {
         let reader = state.withLock { state -> Int? in
             if case .failure = state.decidedEnd { return nil }
             // After the first, a reader needs the others' bytes.
-            guard state.lastReader == 0 || state.writer != nil && !state.positions.isEmpty else { return nil }
+            guard state.lastReader == 0 || state.overflow == nil && !state.positions.isEmpty else { return nil }
             state.lastReader += 1
             state.positions[state.lastReader] = 0
             return state.lastReader
@@ -111,7 +120,7 @@ final class SharedBody: Sendable {
 
     private enum Step {
         case bytes(Data)
-        case stored(Range<Int64>, any BodyWriter)
+        case stored(Range<Int64>)
         case fetch
         case wait
         case end(Result<Void, any Error>)
@@ -125,7 +134,7 @@ final class SharedBody: Sendable {
             case .end(let result):
                 try result.get()
                 return nil
-            case .stored(let range, let writer):
+            case .stored(let range):
                 guard let bytes = writer.read(range) else { throw Unreadable() }
                 return bytes
             case .fetch:
@@ -147,10 +156,17 @@ final class SharedBody: Sendable {
                     state.positions[reader] = state.count
                     return .bytes(state.newest)
                 }
-                guard let writer = state.writer else { return .end(.failure(Unreadable())) }
-                let end = min(position < start ? start : state.count, position + 1 << 16)
-                state.positions[reader] = end
-                return .stored(position..<end, writer)
+                let limit = min(position < start ? start : state.count, position + 1 << 16)
+                guard let overflow = state.overflow, limit > overflow.start else {
+                    state.positions[reader] = limit
+                    return .stored(position..<limit)
+                }
+                if position < overflow.start {
+                    state.positions[reader] = overflow.start
+                    return .stored(position..<overflow.start)
+                }
+                state.positions[reader] = limit
+                return .bytes(overflow.bytes.subdata(in: Int(position - overflow.start)..<Int(limit - overflow.start)))
             }
             if let end = state.end { return .end(end) }
             if state.isReading { return .wait }
@@ -162,16 +178,16 @@ final class SharedBody: Sendable {
     private func fetch() async {
         do {
             guard let bytes = try await source.iterator.next() else { return finish(.success(())) }
-            let writer = state.withLock { $0.writer }
-            let isStored = writer?.append(bytes) ?? true
-            if !isStored { writer?.discard() }
-            let (waiters, gone, isLeft) = state.withLock { state in
+            let isStored = state.withLock { $0.overflow == nil } && writer.append(bytes)
+            // The bytes that it has can still be read.
+            if !isStored { writer.discard() }
+            let (waiters, isLeft) = state.withLock { state in
+                if !isStored { state.keep(bytes) }
                 state.count += Int64(bytes.count)
                 state.newest = bytes
                 state.isReading = false
-                return (state.takeWaiters(), isStored ? nil : state.writer.take(), state.isLeft)
+                return (state.takeWaiters(), state.isLeft)
             }
-            withExtendedLifetime(gone) {}
             if isLeft { finish(.failure(CancellationError())) }
             for waiter in waiters { waiter.resume() }
         } catch {
@@ -203,10 +219,10 @@ final class SharedBody: Sendable {
     // MARK: - Ending
 
     private func finish(_ result: Result<Void, any Error>) {
-        let (isFirst, writer, count, isLeft) = state.withLock { state in
+        let (isFirst, isStored, count, isLeft) = state.withLock { state in
             let isFirst = state.decidedEnd == nil
             if isFirst { (state.decidedEnd, state.isReading) = (result, true) }
-            return (isFirst, state.writer, state.count, state.isLeft)
+            return (isFirst, state.overflow == nil, state.count, state.isLeft)
         }
         if isFirst {
             let stored =
@@ -214,8 +230,8 @@ final class SharedBody: Sendable {
                 case .success: head.completed(by: count)
                 case .failure: isLeft ? head.beginning(count) : nil
                 }
-            if let stored { writer?.commit(stored) } else { writer?.discard() }
-            if stored != nil, writer == nil, !isLeft { onLoss() }
+            if let stored, isStored { writer.commit(stored) } else { writer.discard() }
+            if stored != nil, !isStored, !isLeft { onLoss() }
             onEnd()
         }
         let waiters = state.withLock { state in
@@ -238,7 +254,7 @@ final class SharedBody: Sendable {
         let leaving = state.withLock { state -> Leaving in
             state.positions[reader] = nil
             guard state.positions.isEmpty, state.end == nil else { return .othersStay }
-            if reader != Self.ownReader, state.writer != nil, let length, length - state.count <= Self.largestRest {
+            if reader != Self.ownReader, state.overflow == nil, let length, length - state.count <= Self.largestRest {
                 state.positions[Self.ownReader] = state.count
                 return .readsOn
             }
@@ -274,11 +290,18 @@ final class SharedBody: Sendable {
 
     /// The underlying error when bytes that were stored can't be read again.
     private struct Unreadable: Error, CustomStringConvertible {
-        var description: String { "the body could not be stored for a second reader" }
+        var description: String { "the stored body can't be read" }
     }
 }
 
 extension SharedBody.State {
+    /// Keeps a piece that could not be stored. The only reader gets it as the newest, and needs no copy: whoever is behind
+    /// asks for no more until it has all.
+    fileprivate mutating func keep(_ bytes: Data) {
+        if overflow == nil { overflow = .init(start: count) }
+        if positions.count > 1 { overflow?.bytes += bytes }
+    }
+
     fileprivate mutating func takeWaiters() -> [SharedBody.Waiter] {
         defer { waiters = [:] }
         return Array(waiters.values)

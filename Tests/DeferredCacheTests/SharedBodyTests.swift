@@ -1,3 +1,4 @@
+import DeferredCore
 import Foundation
 import TestSupport
 import Testing
@@ -9,30 +10,40 @@ import Testing
 struct SharedBodyTests {
     private struct Failure: Error {}
 
-    /// Keeps nothing.
-    private struct Writer: BodyWriter {
-        let hasRoom: Bool
-        func append(_ bytes: Data) -> Bool { hasRoom }
-        func read(_ range: Range<Int64>) -> Data? { nil }
+    /// Has room for so many bytes.
+    private final class Writer: BodyWriter {
+        let room: Int
+        let bytes = Lock(Data())
+        init(room: Int) { self.room = room }
+        func append(_ more: Data) -> Bool {
+            bytes.withLock { bytes in
+                guard bytes.count + more.count <= room else { return false }
+                bytes += more
+                return true
+            }
+        }
+        func read(_ range: Range<Int64>) -> Data? {
+            bytes.withLock { $0.subdata(in: Int(range.lowerBound)..<Int(range.upperBound)) }
+        }
         func commit(_ head: StoredHead) {}
         func discard() {}
     }
 
     private let bytes = AsyncThrowingStream<Data, any Error>.makeStream()
 
-    private func body(hasRoom: Bool) throws -> SharedBody {
+    private func body(room: Int) throws -> SharedBody {
         let head = try #require(RulesTable.stored("200; Cache-Control: max-age=10"))
         return SharedBody(
             HTTPBodyStream(bytes.stream),
             head,
-            Writer(hasRoom: hasRoom),
+            Writer(room: room),
             clock: CacheTestClock().clock,
             onEnd: {}
         )
     }
 
     @Test func `a body that has failed is for nobody else, while others still have it`() async throws {
-        let body = try body(hasRoom: true)
+        let body = try body(room: 100)
         let (first, second) = (try #require(body.join()), try #require(body.join()))
         bytes.continuation.finish(throwing: Failure())
         await #expect(throws: Failure.self) { try await first.collect() }
@@ -41,7 +52,7 @@ struct SharedBodyTests {
     }
 
     @Test func `a body of which the beginning could not be stored is for nobody else`() async throws {
-        let body = try body(hasRoom: false)
+        let body = try body(room: 0)
         let first = try #require(body.join())
         var iterator = first.makeAsyncIterator()
         bytes.continuation.yield(Data("one".utf8))
@@ -49,5 +60,31 @@ struct SharedBodyTests {
         #expect(body.join() == nil)
         bytes.continuation.finish()
         #expect(try await iterator.next() == nil)
+    }
+
+    @Test(arguments: 0...6)
+    func `slower readers get what could not be stored, too`(room: Int) async throws {
+        let body = try body(room: room * 2)
+        let (first, second, third) = (
+            try #require(body.join()), try #require(body.join()), try #require(body.join())
+        )
+        var (one, other) = (first.makeAsyncIterator(), second.makeAsyncIterator())
+        var (read, behind) = (Data(), Data())
+        for number in 0..<6 {
+            bytes.continuation.yield(Data("\(number)\n".utf8))
+            read += try #require(try await one.next())
+            // Is behind by some pieces.
+            if number == 1 { behind += try #require(try await other.next()) }
+            if number == 3 { third.cancel() }
+        }
+        first.cancel()
+        var late = behind
+        while late.count < 12 { late += try #require(try await other.next()) }
+        bytes.continuation.yield(Data("6\n".utf8))
+        late += try #require(try await other.next())
+        bytes.continuation.finish()
+        #expect(try await other.next() == nil)
+        #expect(String(decoding: late, as: UTF8.self) == "0\n1\n2\n3\n4\n5\n6\n")
+        #expect(String(decoding: read, as: UTF8.self) == "0\n1\n2\n3\n4\n5\n")
     }
 }

@@ -38,10 +38,10 @@ enum CopyEnd: Sendable {
 
 /// Keeps the body of a response that arrives in pieces. Used by one caller at a time.
 protocol BodyWriter: Sendable {
-    /// Adds bytes; returns false if they can't be stored, after which the writer is of no use.
+    /// Adds bytes; returns false if they can't be stored, after which nothing more is added.
     func append(_ bytes: Data) -> Bool
 
-    /// Returns bytes that were added.
+    /// Returns bytes that were added, also after ``discard()``.
     func read(_ range: Range<Int64>) -> Data?
 
     /// Stores the response with the bytes that were added.

@@ -10,7 +10,8 @@ import Testing
 
 /// Random origins, clients, clocks and accidents, against what must hold whatever they do.
 ///
-/// `CACHE_STEPS` is the number of steps, `CACHE_SEED` the first seed; a seed makes the same steps each time.
+/// `CACHE_STEPS` is the number of steps, `CACHE_SEED` the first seed; a seed makes the same steps each time. With `TMPDIR` on
+/// a disk that is smaller than a cache's capacity, the disk fills.
 @Suite(.ownThread, .timeLimit(.minutes(120)))
 struct CacheModelTests {
 
@@ -19,6 +20,7 @@ struct CacheModelTests {
         var seed = number("CACHE_SEED") ?? 0
         let end = seed + max(1, steps / CacheModel.length)
         var counts = Cache.Statistics()
+        var isDiskFull = false
         while seed < end {
             let model = try CacheModel(seed: UInt64(seed))
             if let failure = model.run() {
@@ -29,8 +31,11 @@ struct CacheModelTests {
             counts.hits += own.hits
             counts.stale += own.stale
             counts.validated += own.validated
+            isDiskFull = isDiskFull || model.hasMetFullDisk
             seed += 1
         }
+        let disk = try FileManager.default.attributesOfFileSystem(forPath: FileManager.default.temporaryDirectory.path)
+        if let size = disk[.systemSize] as? Int64, size < 1 << 20 { #expect(isDiskFull) }
         // Otherwise nothing would have been tried.
         #expect(counts.hits > steps / 40 && counts.validated > steps / 200 && counts.stale > steps / 400)
     }
@@ -52,6 +57,7 @@ final class CacheModel {
     private var generator: SeededGenerator
     private var trace: [String] = []
     private(set) var statistics = Cache.Statistics()
+    private(set) var hasMetFullDisk = false
     /// The least version that a request may get: what a change has made, or what was seen by equal requests.
     private var floors: [String: Int] = [:]
     /// When the responses with a number were made.
@@ -73,7 +79,7 @@ final class CacheModel {
             isOnDisk ? .disk(at: folder.url.appending(path: "cache"), capacity: capacity) : .memory(capacity: capacity)
         let cache = clock.cache(storage, servesStaleOnError: index == 1)
         if index < caches.count {
-            add(caches[index].statistics)
+            add(caches[index])
             // A process ends with its requests. Here, these go on, and may write yet.
             ended.append(caches[index])
             caches[index] = cache
@@ -83,10 +89,12 @@ final class CacheModel {
         _ = cache.flush().wait()
     }
 
-    private func add(_ other: Cache.Statistics) {
+    private func add(_ cache: Cache) {
+        let other = cache.statistics
         statistics.hits += other.hits
         statistics.stale += other.stale
         statistics.validated += other.validated
+        if cache.health.lastFailure?.reason.contains("No space left") == true { hasMetFullDisk = true }
     }
 
     private func chance(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &generator) == 0 }
@@ -111,7 +119,7 @@ final class CacheModel {
             return (trace.suffix(number("CACHE_TRACE") ?? 40) + ["* \((error as? Violation)?.text ?? "\(error)")"])
                 .joined(separator: "\n")
         }
-        for cache in caches { add(cache.statistics) }
+        for cache in caches { add(cache) }
         return nil
     }
 

@@ -96,8 +96,7 @@ final class CacheCore: Sendable {
     }
 
     private func select(_ found: [StoredResponse], _ asked: CacheRequest) -> StoredResponse? {
-        let ticket = FetchTicket(asked.headers, salt: store.salt)
-        let (matching, now) = (found.filter { ticket.couldChoose($0.head) }, now())
+        let (matching, now) = (found.filter { $0.head.isFor(asked.headers, salt: store.salt) }, now())
         // Of several, the newest counts: RFC 9111, section 4.1.
         return matching.dropFirst().reduce(matching.first) { best, response in
             best.map { $0.head.isNewer(than: response.head, now: now) ? $0 : response }

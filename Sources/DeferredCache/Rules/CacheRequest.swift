@@ -33,7 +33,9 @@ struct CacheRequest: Sendable {
         let isPersonal = request.parts.user != nil || request.parts.password != nil
         var headers = request.headers
         // With a credential, the response is that user's anyway, also in another process.
-        if headers["Authorization"] == nil { headers[CacheOwnerOption.name] = request[CacheOwnerOption.self] }
+        if let owner = request[CacheOwnerOption.self], headers["Authorization"] == nil {
+            headers[CacheOwnerOption.name] = owner
+        }
         self.init(request.method, headers, request.cachePolicy, passes: isPersonal)
     }
 

@@ -160,6 +160,13 @@ final class StoredHead: Sendable {
     /// a range is one of the encoded bytes.
     var hasRanges: Bool { (status == .ok || status == 206) && headers["Content-Encoding"] == nil }
 
+    // MARK: Choosing
+
+    /// Returns whether the response may be chosen for a request with these fields: RFC 9111, section 4.1.
+    func isFor(_ fields: HTTPHeaders, salt: [UInt8]) -> Bool {
+        variant.matches(fields, isPublic: isPublic, salt: salt)
+    }
+
     // MARK: Changed
 
     /// Returns whether a stored response must not be chosen any more once this one is stored: it could have been chosen for

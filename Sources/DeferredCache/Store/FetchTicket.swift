@@ -9,10 +9,7 @@ final class FetchTicket: Sendable {
         let fields: HTTPHeaders
         let salt: [UInt8]
 
-        /// RFC 9111, section 4.1.
-        func couldChoose(_ head: StoredHead) -> Bool {
-            head.variant.matches(fields, isPublic: head.isPublic, salt: salt)
-        }
+        func couldChoose(_ head: StoredHead) -> Bool { head.isFor(fields, salt: salt) }
     }
 
     /// A later request whose response is there. No more than what is needed of it: a slow request may be overtaken for hours.
@@ -59,8 +56,7 @@ final class FetchTicket: Sendable {
     /// - Parameter isPublic: Whether that is for everybody, and so also in place of what was for nobody in particular.
     func replaces(_ head: StoredHead, isPublic: Bool) -> Bool {
         if couldChoose(head) { return true }
-        return isPublic
-            && head.variant.matches(request.fields.withoutOwner, isPublic: head.isPublic, salt: request.salt)
+        return isPublic && head.isFor(request.fields.withoutOwner, salt: request.salt)
     }
 
     /// Returns whether the response with this head may be stored, and is the newest as far as is known.

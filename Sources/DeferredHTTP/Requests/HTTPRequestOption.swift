@@ -29,9 +29,11 @@ package struct HTTPRequestOptions: Sendable {
 
     subscript<Option: HTTPRequestOption>(option: Option.Type) -> Option.Value {
         get {
-            if values.isEmpty { return option.defaultValue }
             let identifier = ObjectIdentifier(option)
-            return values.first { $0.option == identifier }?.value as? Option.Value ?? option.defaultValue
+            for entry in values where entry.option == identifier {
+                if let value = entry.value as? Option.Value { return value }
+            }
+            return option.defaultValue
         }
         set {
             let identifier = ObjectIdentifier(option)

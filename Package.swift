@@ -127,5 +127,7 @@ for target in package.targets where !["CDeferred", "CLibcurl"].contains(target.n
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 }
+// What the documents show must compile without a warning under strict memory safety, too.
+package.targets.first { $0.name == "SnippetTests" }?.swiftSettings?.append(.strictMemorySafety())
 // Inline memory for values that come and go; see `RawStorage`.
 package.targets.first { $0.name == "DeferredCore" }?.swiftSettings?.append(.enableExperimentalFeature("RawLayout"))

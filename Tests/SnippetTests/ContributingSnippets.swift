@@ -7,7 +7,7 @@ import DeferredTesting
 import TestSupport
 import Testing
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 83)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 84)
 
 
 extension Task {
@@ -29,7 +29,7 @@ extension Task {
 }
 #sourceLocation()
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 111)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 112)
 
 
 

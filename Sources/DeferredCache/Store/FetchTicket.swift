@@ -31,7 +31,7 @@ final class FetchTicket: Sendable {
         var overtakers: [Overtaker] = []
     }
 
-    /// So many different ones make a ticket void.
+    /// The number of different overtakers that makes a ticket void.
     private static let mostOvertakers = 16
 
     private let request: Request

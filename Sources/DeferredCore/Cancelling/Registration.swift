@@ -19,6 +19,7 @@ public protocol Cancellable: Sendable {
 ///
 /// A registration retains a small node (some 60 bytes) and the executor, but neither the future nor, once the handler
 /// was cancelled or has run, the handler's captures.
+@frozen
 public struct Registration: Cancellable {
     /// `nil` for a handler that ran while it was registered.
     @usableFromInline let node: HandlerNode?

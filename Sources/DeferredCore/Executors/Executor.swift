@@ -25,6 +25,7 @@ public protocol Executor: Sendable {
 ///
 /// This is the cheapest executor, and the default of the operators. Keep its closures short: they hold up the thread
 /// that fills.
+@frozen
 public struct ImmediateExecutor: Executor {
     /// Creates an immediate executor; all of them are equivalent.
     @inlinable

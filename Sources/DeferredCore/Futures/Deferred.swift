@@ -13,6 +13,7 @@
 /// are freed without being run (see ``DeferredDiagnostics``).
 ///
 /// Filling, registering and reading take no lock: the state is one atomic word.
+@frozen
 public struct Deferred<Value: Sendable>: FutureProtocol {
     @usableFromInline let storage: FutureStorage<Value>
 

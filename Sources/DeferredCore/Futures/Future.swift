@@ -7,6 +7,7 @@
 /// ```
 ///
 /// A `Future` is a reference: copies share one value, and any of them keeps it alive.
+@frozen
 public struct Future<Value: Sendable>: FutureProtocol {
     @usableFromInline package let storage: FutureStorage<Value>
 

@@ -34,6 +34,7 @@ extension FutureProtocol {
     }
 }
 
+@frozen
 @usableFromInline
 struct FlatMapTransform<Input: Sendable, NewFuture: FutureProtocol>: Transform {
     @usableFromInline let body: @Sendable (Input) -> NewFuture

@@ -31,6 +31,7 @@ extension FutureProtocol {
     }
 }
 
+@frozen
 @usableFromInline
 struct MapTransform<Input: Sendable, Output: Sendable>: Transform {
     @usableFromInline let body: @Sendable (Input) -> Output

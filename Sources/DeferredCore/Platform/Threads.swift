@@ -38,24 +38,8 @@ package struct ThreadLocal<Content: AnyObject>: Sendable {
     }
 }
 
-/// Waits for another thread's next few instructions: spins, then yields, in case that thread has lost the processor.
-@usableFromInline
-struct Backoff {
-    private var rounds = 0
-
-    @usableFromInline
-    init() {}
-
-    /// - Parameter word: The word that the other thread is about to change.
-    @usableFromInline
-    mutating func wait(for word: borrowing AtomicWord) {
-        #if DEBUG
-        if word.block() { return }
-        #endif
-        rounds += 1
-        if rounds > 64 { sched_yield() }
-    }
-}
+/// Lets another thread have the processor, if one waits for it.
+func yieldProcessor() { sched_yield() }
 
 /// Writes a line to the standard error stream, with one system call.
 func printToStandardError(_ text: String) {

@@ -5,6 +5,7 @@ public import Synchronization
 ///
 /// In release builds it is a type alias for `Atomic<UInt>`, at no cost. An atomic operation takes only literals as
 /// orderings, so that its wrapper has to be transparent, too.
+@frozen
 @usableFromInline
 struct AtomicWord: ~Copyable, Sendable {
     @usableFromInline let atomic: Atomic<UInt>
@@ -92,3 +93,22 @@ extension Atomic<UInt> {
     func touch() {}
 }
 #endif
+
+/// Waits for another thread's next few instructions: spins, then yields, in case that thread has lost the processor.
+@usableFromInline
+struct Backoff {
+    private var rounds = 0
+
+    @usableFromInline
+    init() {}
+
+    /// - Parameter word: The word that the other thread is about to change.
+    @usableFromInline
+    mutating func wait(for word: borrowing AtomicWord) {
+        #if DEBUG
+        if word.block() { return }
+        #endif
+        rounds += 1
+        if rounds > 64 { yieldProcessor() }
+    }
+}

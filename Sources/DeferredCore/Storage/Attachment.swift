@@ -14,6 +14,7 @@ public import Synchronization
 ///
 /// It is a single word, so that it costs little where no object is attached. The object is retained until the
 /// attachment is freed.
+@frozen
 @usableFromInline
 package struct Attachment: ~Copyable {
     /// The address of the object, and the flags.

@@ -24,7 +24,7 @@ class Awaiter: HandlerNode, @unchecked Sendable {
     private static var suspended: UInt { 0b01 }
     private static var cancelled: UInt { 0b10 }
 
-    @inlinable
+    @usableFromInline
     init(_ membership: consuming Membership, _ continuation: UnsafeContinuation<Void, Never>? = nil) {
         self.continuation = continuation
         super.init(membership)

@@ -2,6 +2,7 @@
 ///
 /// Running a handler may fill other futures, which are appended instead of handled recursively: a chain of a million
 /// `map`s takes no more stack than one. Handlers of a future run before those of the futures derived from it.
+@frozen
 @usableFromInline
 struct Drain {
     /// The first of the filled futures, linked by `next`; each keeps its handlers in `previous`. Both links are free,

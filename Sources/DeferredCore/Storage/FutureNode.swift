@@ -3,6 +3,7 @@
 /// It isn't generic, so that handlers leave, join and move between futures without dynamic dispatch.
 ///
 /// SAFETY: the property it adds to `HandlerNode` is atomic; `origin` is set before the future is shared.
+@_fixed_layout
 @usableFromInline
 package class FutureNode: HandlerNode, @unchecked Sendable {
     @usableFromInline final let word: StateWord

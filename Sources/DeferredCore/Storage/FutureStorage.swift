@@ -2,6 +2,7 @@
 ///
 /// SAFETY: `slot` is written once, by the winner of `word.claim()` or by the only writer, before `word.publish()`
 /// releases it; it is read only after `word.isFilled` acquired it.
+@_fixed_layout
 @usableFromInline
 package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     @usableFromInline final let slot = RawStorage()

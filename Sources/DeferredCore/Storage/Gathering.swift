@@ -10,6 +10,7 @@ public import Synchronization
 ///
 /// SAFETY: each place in `inputs` is written by one input before it counts itself out, and read by the last input to do
 /// so, or by the deinitialiser.
+@_fixed_layout
 @usableFromInline
 final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Sendable {
     /// The inputs that are filled, each with a reference.
@@ -83,6 +84,7 @@ final class Gathering<Values: Sendable>: FutureStorage<Values>, @unchecked Senda
 }
 
 /// The inputs of a ``Gathering``, from first to last.
+@frozen
 @usableFromInline
 struct Inputs {
     @usableFromInline var next: UnsafeMutablePointer<Unmanaged<FutureNode>?>?

@@ -12,6 +12,7 @@ typealias Delivery =
 /// A closure that waits for a future.
 ///
 /// SAFETY: `body` belongs to the winner of `membership`.
+@_fixed_layout
 @usableFromInline
 final class Handler<Value: Sendable, E: Executor>: HandlerNode, @unchecked Sendable {
     @usableFromInline let deliver: Delivery
@@ -66,6 +67,7 @@ final class Handler<Value: Sendable, E: Executor>: HandlerNode, @unchecked Senda
 
     /// A box for the closure, since a bare one is wrapped in another one, with an allocation, each time it passes
     /// through a generic function.
+    @frozen
     @usableFromInline
     struct Body: Sendable {
         @usableFromInline let call: @Sendable (Value) -> Void

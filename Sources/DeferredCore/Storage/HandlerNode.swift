@@ -6,6 +6,7 @@
 /// SAFETY: `next` and `previous` belong to the current owner of the list (the pusher before its compare-and-swap, the
 /// holder of the `removing` bit, the taker afterwards); all other shared state is atomic. The captures of subclasses
 /// belong to the winner of `membership`.
+@_fixed_layout
 @usableFromInline
 package class HandlerNode: @unchecked Sendable {
     /// The next older node.
@@ -22,6 +23,7 @@ package class HandlerNode: @unchecked Sendable {
     }
 
     /// The outcome of `run`.
+    @frozen
     @usableFromInline
     enum Delivered {
         /// The node is done.
@@ -78,6 +80,7 @@ package class HandlerNode: @unchecked Sendable {
 
 extension HandlerNode {
     /// A list of nodes linked by `next`, which holds a reference to each.
+    @frozen
     @usableFromInline
     struct List {
         @usableFromInline var head: Unmanaged<HandlerNode>?

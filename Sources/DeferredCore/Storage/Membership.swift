@@ -15,6 +15,7 @@ public import Synchronization
 /// While the state is `removing` or `examining`, the owner can neither finish running its handlers nor be freed: both
 /// visit every node, and wait here. That is why a registration needs no reference to the future, and a stage none to
 /// the one it waits for.
+@frozen
 @usableFromInline
 struct Membership: ~Copyable {
     @usableFromInline let state: AtomicWord

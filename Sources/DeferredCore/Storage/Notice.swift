@@ -3,6 +3,7 @@
 /// It is leaner than a `Handler`, since it isn't generic.
 ///
 /// SAFETY: `body` belongs to the winner of `membership`.
+@_fixed_layout
 @usableFromInline
 package class Notice: HandlerNode, @unchecked Sendable {
     @exclusivity(unchecked)
@@ -38,6 +39,7 @@ package class Notice: HandlerNode, @unchecked Sendable {
 /// A handler that notifies an attached object of the end of a future, for futures that have no attachment.
 ///
 /// SAFETY: what it adds to a node is constant; the attachment orders its own accesses.
+@_fixed_layout
 @usableFromInline
 package final class EndNotice: HandlerNode, @unchecked Sendable {
     /// A closure that is called with the notice and the future at its end. Without captures, it costs nothing.

@@ -1,6 +1,7 @@
 /// The storage of a future that is filled by a producer, with an attachment that the producer notifies of the end.
 ///
 /// SAFETY: `attachment` is atomic; `running` is set before the future is shared.
+@_fixed_layout
 @usableFromInline
 package final class ProducerStorage<Value: Sendable>: FutureStorage<Value>, @unchecked Sendable {
     @usableFromInline package let attachment = Attachment()

@@ -1,4 +1,5 @@
 /// A first-in, first-out queue, with amortised constant time at both ends.
+@frozen
 @usableFromInline
 package struct Queue<Element> {
     /// The elements before `head` have been taken.

@@ -6,6 +6,7 @@
 /// and empties it.
 ///
 /// Three words hold most results without an allocation.
+@frozen
 @usableFromInline
 @_rawLayout(size: 24, alignment: 8)
 package struct RawStorage: ~Copyable {

@@ -13,6 +13,7 @@ internal import Synchronization
 ///
 /// SAFETY: `transform` and `hasTransform` belong to the winner of `membership`, which passes them on through the list
 /// of the adopted future.
+@_fixed_layout
 @usableFromInline
 package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @unchecked Sendable {
     /// Delivers the input; see `Delivery`.

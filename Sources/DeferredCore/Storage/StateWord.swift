@@ -15,6 +15,7 @@ public import Synchronization
 /// The bits above the flags of an unfilled future are the address of the newest waiting handler, the head of a list from
 /// the newest to the oldest. Handlers are pushed by compare-and-swap; `publish` takes all of them. Only removing a single
 /// handler needs exclusion: the `removing` bit, held for a few instructions, during which no other code is called.
+@frozen
 @usableFromInline
 struct StateWord: ~Copyable {
     @usableFromInline let bits: AtomicWord

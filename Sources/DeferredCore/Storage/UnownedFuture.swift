@@ -5,6 +5,7 @@ internal import Synchronization
 /// SAFETY: `reference` keeps the memory of the future, whose atomic words stay unchanged after deinitialisation. Where
 /// the future may be gone, only its state and its attachment are read, by their addresses: an object that is being
 /// destroyed must not be retained, not even for a moment.
+@frozen
 @usableFromInline
 package struct UnownedFuture: @unchecked Sendable {
     @usableFromInline let reference: UnownedReference<FutureNode>

@@ -5,6 +5,7 @@ internal import CDeferred
 /// A weak reference would allocate a side table, and slow down every later retain and release of the object.
 ///
 /// `memory` keeps the memory of the object. The runtime decides whether the object is still alive.
+@frozen
 @usableFromInline
 package struct UnownedReference<Object: AnyObject & Sendable>: Sendable {
     @usableFromInline unowned let memory: Object

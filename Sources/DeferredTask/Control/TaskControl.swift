@@ -26,6 +26,7 @@ public import DeferredCore
 /// Most tasks of a chain have no control; see ``TaskHandle``.
 ///
 /// SAFETY: `upstream` changes only while deinitialising; everything else is immutable or atomic.
+@_fixed_layout
 @usableFromInline
 package final class TaskControl: @unchecked Sendable {
     /// The nearest task upstream that has a control.

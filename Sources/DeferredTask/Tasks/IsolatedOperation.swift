@@ -3,6 +3,7 @@ public import DeferredCore
 /// An asynchronous closure that is isolated to an actor, or to none, and the storage for its result.
 ///
 /// SAFETY: `body` is sent into this value, and called once.
+@frozen
 @usableFromInline
 struct IsolatedOperation<Success: Sendable>: @unchecked Sendable {
     @usableFromInline typealias Running = _Concurrency.Task<Void, Never>

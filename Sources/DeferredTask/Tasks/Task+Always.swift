@@ -71,6 +71,7 @@ struct TaskCleanUp<Success: Sendable>: TaskTransform {
     }
 }
 
+@frozen
 @usableFromInline
 struct TaskAlways<Success: Sendable>: TaskTransform {
     @usableFromInline typealias Case = WholeResult<Success>

@@ -63,6 +63,7 @@ extension Task {
 }
 
 /// Replaces the content of a result with the result of the task that a closure starts.
+@frozen
 @usableFromInline
 struct TaskFlatMap<Case: ResultCase>: TaskTransform {
     @usableFromInline let body: @Sendable (Case.Content) throws -> Task<Case.NewSuccess>

@@ -36,6 +36,7 @@ extension Task {
 }
 
 /// Replaces the content of a result with what a closure returns.
+@frozen
 @usableFromInline
 struct TaskMap<Case: ResultCase>: TaskTransform {
     @usableFromInline let body: @Sendable (Case.Content) throws -> Case.NewSuccess

@@ -14,6 +14,7 @@ extension Task {
     /// }
     /// return Task(promise)
     /// ```
+    @_fixed_layout
     public final class Promise: FutureProtocol {
         @usableFromInline let storage = ProducerStorage<Result>()
         @usableFromInline let file: StaticString

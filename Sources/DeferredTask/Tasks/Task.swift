@@ -24,6 +24,7 @@ public import DeferredCore
 /// This `Task` has one generic argument: declare tasks as `Task<Void>`, and spell Swift's own
 /// `_Concurrency.Task<Void, Never>`, or use a `typealias`. Since any task can fail, its ``value`` takes `try`. The article
 /// "Using async/await" compares all uses.
+@frozen
 public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     /// The result of a task: its value, or its error.
     public typealias Result = Swift.Result<Success, any Error>

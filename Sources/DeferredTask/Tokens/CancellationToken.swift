@@ -3,6 +3,7 @@ public import DeferredCore
 /// Tells an operation that it should stop. Created by a ``CancellationTokenSource``.
 ///
 /// A token is a reference of one word; pass it by value. All members are safe to use from any thread.
+@frozen
 public struct CancellationToken: Sendable {
     @usableFromInline
     package enum Ending: Sendable {

@@ -2,7 +2,7 @@ internal import DeferredHTTP
 internal import DeferredNetworking
 internal import Foundation
 
-/// What a cache has done with a request, as a member of the field `Cache-Status`: RFC 9211.
+/// Tells what a cache has done with a request, as a member of the field `Cache-Status`: RFC 9211.
 struct CacheStatus: Sendable {
     /// The reason for which a request goes to the server: section 2.2.
     enum Forwarding: String, Sendable {
@@ -34,7 +34,7 @@ struct CacheStatus: Sendable {
     let name: String
     /// `nil` if the request has not been sent.
     var forwarding: Forwarding?
-    /// Whether the response was fetched for an equal request.
+    /// True if the response was fetched for an equal request.
     var isCollapsed = false
     var isStored = false
 

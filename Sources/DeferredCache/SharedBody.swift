@@ -23,7 +23,7 @@ final class SharedBody: Sendable {
         /// True when all readers have left before the end.
         var isLeft = false
         var end: Result<Void, any Error>?
-        /// What has arrived since storing failed; `nil` while all is stored.
+        /// The bytes that have arrived since storing failed; `nil` while all is stored.
         var overflow: Overflow?
         var waiters: [Int: Waiter] = [:]
         var lastWaiter = 0

@@ -71,8 +71,8 @@ struct ComparisonTableTests {
             $0.hasPrefix("| ")
         }
         return lines.dropFirst().map { line in
-            let cells = line.replacingOccurrences(of: "\\|", with: "\u{0}").split(separator: "|").map {
-                $0.replacingOccurrences(of: "\u{0}", with: "|").trimmingCharacters(in: .whitespaces)
+            let cells = line.replacing("\\|", with: "\u{0}").split(separator: "|").map {
+                String($0).replacing("\u{0}", with: "|").trimmingCharacters(in: .whitespaces)
             }
             return (cells[0], cells[1].trimmingCharacters(in: ["`"]))
         }

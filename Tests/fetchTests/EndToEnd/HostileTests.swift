@@ -126,7 +126,7 @@ struct HostileTests {
             terminal: pipe.fileHandleForWriting
         )
         // A pipe holds less than the body.
-        #expect(pipe.fileHandleForReading.readData(ofLength: 1).count == 1)
+        #expect(try pipe.fileHandleForReading.read(upToCount: 1)?.count == 1)
         process.send(SIGINT)
         #expect(try await process.result().code == 130)
     }

@@ -46,7 +46,7 @@ extension Cache: URLClient.ResponseCache {
                 let found = result.mapError { $0.cause }
                 promise.fill(with: found.map { (ResponseHead($0, to: request), $0.stream ?? .empty) })
             }
-            load(loading, next: ClientOrigin(send: send))
+            load(loading, ClientOrigin(send: send), for: request.caller)
             return DeferredTask.Task(promise, uponCancel: { observer.cancel() })
         }
     }

@@ -1,5 +1,6 @@
 public import DeferredCore
 public import DeferredHTTP
+internal import DeferredTask
 public import Foundation
 
 /// Answers requests from responses that are stored, as RFC 9111 and RFC 5861 allow a private cache to.
@@ -119,8 +120,13 @@ public struct Cache: HTTPLink {
 
     /// Answers the request, or passes it on.
     public func load(_ task: HTTPTask, next: any HTTPLoader) {
+        load(task, next, for: nil)
+    }
+
+    /// - Parameter caller: Stands for the client's task; `nil` if the request comes from a chain.
+    func load(_ task: HTTPTask, _ next: any HTTPLoader, for caller: ProgressReporter?) {
         if task.failIfCancelled() { return }
-        core.load(task, next)
+        core.load(task, next, caller)
     }
 
     /// Waits until all responses are stored whose bodies have been read to their ends.

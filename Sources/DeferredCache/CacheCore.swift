@@ -45,14 +45,14 @@ final class CacheCore: Sendable {
 
     // MARK: - Loading
 
-    func load(_ task: HTTPTask, _ next: any HTTPLoader) {
+    func load(_ task: HTTPTask, _ next: any HTTPLoader, _ caller: ProgressReporter?) {
         let asked = CacheRequest(task.request)
         let reads = asked.method == .get || asked.method == .head
         guard let key = CacheKey(task.request), reads || !asked.method.isSafe else {
             count { $0.bypassed += 1 }
             return task.pass(to: next)
         }
-        let query = CacheQuery(task, next, key, asked, statusName: statusName)
+        let query = CacheQuery(task, next, key, asked, caller: caller, statusName: statusName)
         if reads, !asked.directives.flags.contains(.noStore) {
             return lookUp(query, .new(closedCount: sharedFetches.closedCount))
         }
@@ -123,7 +123,9 @@ final class CacheCore: Sendable {
             }
         case .unavailable:
             count { $0.misses += 1 }
-            query.task.succeed(504, url: query.task.request.url)
+            let body: HTTPResponse.Body = query.task.request.delivery == .stream ? .stream(.empty) : .data(Data())
+            let response = HTTPResponse(to: query.task.request, status: 504, headers: [:], body, .network)
+            query.task.complete(with: .success(response))
         case .validate(let fallback):
             send(query, found, .validation, fallback, stage)
         case .complete(let completion):
@@ -148,7 +150,7 @@ final class CacheCore: Sendable {
         (fetch.stored, fetch.kind, fetch.fallback) = (stored, kind, fallback)
         guard let key = fetchKey(query, stage) else { return fetch.begin() }
         let (alone, start) = (fetch, now())
-        let joined = sharedFetches.join(key, start, of: query.task.execution.reporter, stage) { shared, end in
+        let joined = sharedFetches.join(key, start, of: query.whole, stage) { shared, end in
             query.endWaiting()
             let wait = CacheQuery.Wait(shared: shared, start: start)
             query.task.execution.later {

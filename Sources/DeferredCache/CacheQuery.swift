@@ -1,5 +1,6 @@
 internal import DeferredCore
 internal import DeferredHTTP
+internal import DeferredTask
 
 /// One request on its way through a ``Cache``.
 final class CacheQuery: Sendable {
@@ -7,6 +8,7 @@ final class CacheQuery: Sendable {
     let next: any HTTPLoader
     let key: CacheKey
     let asked: CacheRequest
+    private let caller: ProgressReporter?
     private let state: Lock<State>
 
     /// The part of its way that a request has behind it, on which depends whether it waits for an equal one.
@@ -42,9 +44,21 @@ final class CacheQuery: Sendable {
         var status: CacheStatus?
     }
 
-    /// - Parameter statusName: The cache's name in the field `Cache-Status`; `nil` if there is to be none.
-    init(_ task: HTTPTask, _ next: any HTTPLoader, _ key: CacheKey, _ asked: CacheRequest, statusName: String? = nil) {
-        (self.task, self.next, self.key, self.asked) = (task, next, key, asked)
+    /// Stands for the execution that a caller has loaded, or for the client's task, of which the request is a part.
+    var whole: ProgressReporter { caller ?? task.execution.reporter }
+
+    /// - Parameters:
+    ///   - caller: Stands for the client's task; `nil` if the request comes from a chain.
+    ///   - statusName: The cache's name in the field `Cache-Status`; `nil` if there is to be none.
+    init(
+        _ task: HTTPTask,
+        _ next: any HTTPLoader,
+        _ key: CacheKey,
+        _ asked: CacheRequest,
+        caller: ProgressReporter? = nil,
+        statusName: String? = nil
+    ) {
+        (self.task, self.next, self.key, self.asked, self.caller) = (task, next, key, asked, caller)
         state = Lock(State(status: statusName.map { CacheStatus(name: $0) }))
     }
 

@@ -353,6 +353,24 @@ struct CacheURLClientTests {
         }
     }
 
+    @Test func `a chain over a client that has the same cache waits for nobody`() async throws {
+        let server = try LoopbackServer { request in
+            .response(
+                headers: ["Cache-Control": "max-age=0, stale-while-revalidate=9999"],
+                body: .text("\(request.number)")
+            )
+        }
+        defer { server.stop() }
+        let chain = cache --> URLSessionLoader(client: client())
+        let request = HTTPRequest(url: server.url("/"))
+        #expect(try await chain.load(request).task.timeout(after: .seconds(20)).get().text == "1")
+        try await eventually { cache.statistics.stored >= 1 }
+        // In the background, too.
+        #expect(try await chain.load(request).get().text == "1")
+        try await eventually { server.requestCount == 2 }
+        await cache.reset().value
+    }
+
     @Test func `a download that is too large to be stored is newer than what is stored`() async throws {
         let server = try LoopbackServer { request in
             fresh(request.number == 1 ? .text("old") : .pattern(count: 100_000))

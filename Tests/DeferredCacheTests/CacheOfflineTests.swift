@@ -36,6 +36,14 @@ struct CacheOfflineTests {
         }
     }
 
+    @Test func `a stream that the cache can't answer has an empty body`() async throws {
+        for cache in caches() {
+            let response = try await (cache --> StubLoader()).load(.cacheable().streamed().with(.onlyCached)).get()
+            #expect(response.status == 504)
+            #expect(try await #require(response.stream).collect().isEmpty)
+        }
+    }
+
     @Test func `a response with neither lifetime nor validator stands for an outage where the cache was told so`() {
         for cache in caches(servesStaleOnError: true) {
             let stub = StubLoader(.response(body: "one"), .failure(.timedOut), .response(503))

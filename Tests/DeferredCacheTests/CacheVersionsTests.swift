@@ -65,6 +65,24 @@ struct CacheVersionsTests {
         }
     }
 
+    @Test(arguments: [("Range", "bytes=100-", 416), ("If-Match", "\"0\"", 412)])
+    func `a range or a condition that the server refuses says nothing to other requests`(
+        name: String,
+        value: String,
+        status: Int
+    ) {
+        let refusal = StubLoader.Answer.response(HTTPStatus(status), headers: ["Cache-Control": "max-age=99", "ETag": "\"1\""])
+        for cache in caches() {
+            let stub = StubLoader(refusal, response(1), refusal)
+            let chain = cache --> stub
+            let refused = HTTPRequest.cacheable(.get, "/", [name: value])
+            #expect(chain.load(refused).statusLater?.code == status)
+            #expect(chain.load(.cacheable()).textLater == "1")
+            #expect(chain.load(refused).statusLater?.code == status)
+            #expect(chain.load(.cacheable()).textLater == "1" && stub.requests.count == 3)
+        }
+    }
+
     @Test func `a validation that brings something else brings no older version back`() {
         for cache in caches() {
             let stub = StubLoader(

@@ -63,6 +63,9 @@ enum StoringRules {
             // The whole of what is there: a server may answer so to a part that it doesn't have.
             return stored.etag?.isStrong == true ? .update(updated(stored, exchange), answers: false) : .ignore
         }
+        if isRefusal(exchange), let stored = exchange.stored, hasSameValidators(stored, exchange.headers, needsOne: true) {
+            return .ignore
+        }
         if let head = storable(exchange) { return .store(head) }
         // A server in trouble says nothing about what is stored. Otherwise, an older response may be stored, or may be on its
         // way, since the request was sent.
@@ -74,7 +77,7 @@ enum StoringRules {
     /// Returns the head to store; `nil` for a response that must not be stored, or would be of no use.
     static func storable(_ exchange: Exchange) -> StoredHead? {
         let (status, headers) = (exchange.status, exchange.headers)
-        guard isSameResource(exchange), mayStore(exchange),
+        guard isSameResource(exchange), mayStore(exchange), !isRefusal(exchange),
             let variant = variant(of: exchange),
             let extent = extent(of: exchange)
         else { return nil }
@@ -144,6 +147,9 @@ enum StoringRules {
     private static func isPartIgnored(_ exchange: Exchange) -> Bool {
         if case .whole = exchange.request.part { false } else { exchange.status == .ok }
     }
+
+    /// Returns whether the server has refused the request's range or condition, which other requests don't have.
+    private static func isRefusal(_ exchange: Exchange) -> Bool { exchange.status == 412 || exchange.status == 416 }
 
     /// Returns the bytes that the response has; the length of a whole one is only known at its end.
     private static func extent(of exchange: Exchange) -> StoredHead.Extent? {

@@ -39,6 +39,7 @@ final class CachedTask: EngineTask {
         connection = engine.connection
         var request = request
         request.cachePartition = exchange.settings.cachePartition
+        request.caller = exchange.settings.reporter
         request.isPersonal = !exchange.settings.policies.authentication.isNone
         origin = CacheOrigin(
             request: request,

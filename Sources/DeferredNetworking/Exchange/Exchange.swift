@@ -1,5 +1,5 @@
 internal import DeferredCore
-internal import DeferredTask
+import DeferredTask
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -105,6 +105,9 @@ package final class Exchange: Sendable {
 
         /// Gets the interim heads of each response.
         var onInterimResponse: (@Sendable (ResponseHead) -> Void)?
+
+        /// Stands for the caller's task, also that of a chain whose terminal loader is the client.
+        var reporter: ProgressReporter?
 
         /// Separates stored responses from others of the same URL.
         var cachePartition: String?

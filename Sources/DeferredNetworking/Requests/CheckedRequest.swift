@@ -1,4 +1,5 @@
 package import DeferredCore
+package import DeferredTask
 package import Foundation
 
 #if canImport(FoundationNetworking)
@@ -40,6 +41,9 @@ package struct CheckedRequest: Sendable {
 
     /// Separates the stored responses to this request from others of the same URL.
     package var cachePartition: String?
+
+    /// Stands for the caller's task, so that its request doesn't wait for itself where it meets a cache once more.
+    package var caller: ProgressReporter?
 
     /// True if the client has a credential, so that what it gets without it may be its own, too.
     package var isPersonal = false

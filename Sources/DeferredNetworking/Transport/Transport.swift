@@ -97,7 +97,7 @@ package final class Transport: Sendable {
             if case .failure(let error) = result { conclude(error) } else { conclude(nil) }
             promise.fill(with: result)
         }
-        switch makeExchange(original, check, options, policies, receiver, completion) {
+        switch makeExchange(original, check, options, policies, reporter, receiver, completion) {
         case .success(let exchange):
             let task = Task(promise, reporter: reporter, uponCancel: { _ in exchange.cancel() })
             exchange.begin()
@@ -112,6 +112,7 @@ package final class Transport: Sendable {
         _ check: () throws(URLClientError) -> CheckedRequest,
         _ options: URLClient.RequestOptions,
         _ policies: RequestPolicies,
+        _ reporter: ProgressReporter,
         _ receiver: any ResponseReceiver,
         _ completion: @escaping Exchange.Completion
     ) -> Result<Exchange, any Error> {
@@ -140,7 +141,7 @@ package final class Transport: Sendable {
             events?.report(.finished(named))
             return .failure(named)
         }
-        let settings = Exchange.Settings(self, identifier, options, policies, events)
+        let settings = Exchange.Settings(self, identifier, options, policies, reporter, events)
         return .success(Exchange(checked, settings, to: receiver, completion: completion))
     }
 
@@ -237,11 +238,13 @@ extension Exchange.Settings {
         _ identifier: UInt64,
         _ options: URLClient.RequestOptions,
         _ policies: RequestPolicies,
+        _ reporter: ProgressReporter,
         _ events: EventReporter?
     ) {
         self.identifier = identifier
         self.transport = transport
         self.policies = policies
+        self.reporter = reporter
         self.events = events
         onInterimResponse = options.onInterimResponse
         cachePartition = options.cachePartition

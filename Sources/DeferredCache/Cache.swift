@@ -89,7 +89,8 @@ public struct Cache: HTTPLink {
     ///     and from this machine. What other processes have on its way may still be stored.
     ///   - statusName: The name under which responses tell what the cache has done with their requests, in a member of the
     ///     field `Cache-Status` (RFC 9211), for logs: `app; hit; ttl=57`, `app; fwd=stale; fwd-status=304`,
-    ///     `app; fwd=uri-miss; stored`. By default, there is none. Requests that the cache passes on untouched have none either.
+    ///     `app; fwd=uri-miss; stored`. A body that is still on its way counts as stored. By default, there is none. Requests
+    ///     that the cache passes on untouched have none either.
     ///   - onHealthChange: Called whenever storing begins to fail, or works again, on an internal thread that it must not
     ///     block; at once if the folder can't be opened.
     ///   - now: The wall clock, which `Date` and `Expires` refer to.

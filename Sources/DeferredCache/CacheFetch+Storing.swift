@@ -12,7 +12,7 @@ extension CacheFetch {
         if let file = response.file { return keep(response, file, head) }
         if let ticket, let head = head.completed(by: Int64(response.body.count)) {
             core.store.put(query.key, head, response.body, ticket)
-            query.note { $0.isStored = response.body.count <= core.store.bodyLimit }
+            query.note { $0.isStored = ticket.allows(head) && response.body.count <= core.store.bodyLimit }
         }
         finish(response)
     }

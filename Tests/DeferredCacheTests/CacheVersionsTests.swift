@@ -71,7 +71,8 @@ struct CacheVersionsTests {
         value: String,
         status: Int
     ) {
-        let refusal = StubLoader.Answer.response(HTTPStatus(status), headers: ["Cache-Control": "max-age=99", "ETag": "\"1\""])
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=99", "ETag": "\"1\""]
+        let refusal = StubLoader.Answer.response(HTTPStatus(status), headers: headers)
         for cache in caches() {
             let stub = StubLoader(refusal, response(1), refusal)
             let chain = cache --> stub

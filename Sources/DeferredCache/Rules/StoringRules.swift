@@ -63,7 +63,9 @@ enum StoringRules {
             // The whole of what is there: a server may answer so to a part that it doesn't have.
             return stored.etag?.isStrong == true ? .update(updated(stored, exchange), answers: false) : .ignore
         }
-        if isRefusal(exchange), let stored = exchange.stored, hasSameValidators(stored, exchange.headers, needsOne: true) {
+        if isRefusal(exchange), let stored = exchange.stored,
+            hasSameValidators(stored, exchange.headers, needsOne: true)
+        {
             return .ignore
         }
         if let head = storable(exchange) { return .store(head) }

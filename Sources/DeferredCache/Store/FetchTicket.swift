@@ -5,22 +5,16 @@ internal import Synchronization
 /// The right to store the response to a request, which is void once the resource has been changed or removed: a response
 /// that was sent before that is outdated when it arrives after it. So is one that a later request's response has overtaken.
 final class FetchTicket: Sendable {
-    private struct Request: Sendable, Equatable {
-        let fields: HTTPHeaders
-        let salt: [UInt8]
-
-        func couldChoose(_ head: StoredHead) -> Bool { head.isFor(fields, salt: salt) }
-    }
-
     /// A later request whose response is there. No more than what is needed of it: a slow request may be overtaken for hours.
     private struct Overtaker: Sendable, Equatable {
-        let request: Request
+        /// The fields of the request.
+        let asked: HTTPHeaders
         let etag: String?
         let lastModified: String?
 
         /// Returns whether a response would be taken in place of the one that is there, and is another version.
-        func keepsOut(_ head: StoredHead) -> Bool {
-            guard request.couldChoose(head) else { return false }
+        func keepsOut(_ head: StoredHead, salt: [UInt8]) -> Bool {
+            guard head.isFor(asked, salt: salt) else { return false }
             if let etag { return head.headers["ETag"] != etag }
             return lastModified == nil || head.headers["Last-Modified"] != lastModified
         }
@@ -31,10 +25,12 @@ final class FetchTicket: Sendable {
         var overtakers: [Overtaker] = []
     }
 
-    /// The number of different overtakers that makes a ticket void.
+    /// More different ones make a ticket void.
     private static let mostOvertakers = 16
 
-    private let request: Request
+    /// The fields of the request.
+    private let asked: HTTPHeaders
+    private let salt: [UInt8]
     /// The mark of the resource when the request was sent, by which a store sees changes by other processes.
     let mark: UInt64
     /// Later requests have greater numbers.
@@ -42,35 +38,34 @@ final class FetchTicket: Sendable {
     private static let lastNumber = Atomic<UInt64>(0)
     private let state = Lock(State())
 
-    init(_ fields: HTTPHeaders, salt: [UInt8], mark: UInt64 = 0) {
-        request = Request(fields: fields, salt: salt)
-        self.mark = mark
+    init(_ asked: HTTPHeaders, salt: [UInt8], mark: UInt64 = 0) {
+        (self.asked, self.salt, self.mark) = (asked, salt, mark)
         number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
     /// Returns whether a stored response could have been chosen for the request.
-    func couldChoose(_ head: StoredHead) -> Bool { request.couldChoose(head) }
+    func couldChoose(_ head: StoredHead) -> Bool { head.isFor(asked, salt: salt) }
 
     /// Returns whether a stored response must not be chosen any more once a response to the request is stored.
     ///
     /// - Parameter isPublic: Whether that is for everybody, and so also in place of what was for nobody in particular.
     func replaces(_ head: StoredHead, isPublic: Bool) -> Bool {
         if couldChoose(head) { return true }
-        return isPublic && head.isFor(request.fields.withoutOwner, salt: request.salt)
+        return isPublic && head.isFor(asked.withoutOwner, salt: salt)
     }
 
     /// Returns whether the response with this head may be stored, and is the newest as far as is known.
     ///
     /// Whoever makes a ticket void removes what is stored after that, under the store's lock or in its queue.
     func allows(_ head: StoredHead) -> Bool {
-        state.withLock { state in !state.isVoid && !state.overtakers.contains { $0.keepsOut(head) } }
+        state.withLock { state in !state.isVoid && !state.overtakers.contains { $0.keepsOut(head, salt: salt) } }
     }
 
     fileprivate func makeVoid() { state.withLock { $0.isVoid = true } }
 
     fileprivate func beOvertaken(by later: FetchTicket, _ response: HTTPHeaders) {
         let new = Overtaker(
-            request: later.request,
+            asked: later.asked,
             etag: response["ETag"],
             lastModified: response["Last-Modified"]
         )

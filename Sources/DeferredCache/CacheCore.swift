@@ -112,8 +112,11 @@ final class CacheCore: Sendable {
         switch decision {
         case .reuse(let reuse):
             guard let found else { preconditionFailure("\(reuse) of no response") }
+            if reuse.revalidates, !revalidate(query, found) {
+                query.note { $0.forwarding = .stale }
+                return send(query, found, .plain, nil, stage)
+            }
             count { if reuse.isStale { $0.stale += 1 } else { $0.hits += 1 } }
-            if reuse.revalidates { revalidate(query, found) }
             let source = HTTPResponse.Source.cache(age: .seconds(reuse.age), isStale: reuse.isStale)
             deliver(found, reuse, source, to: query) {
                 // Not looked up again: what can't be read may be what can't be removed either.
@@ -232,7 +235,10 @@ final class CacheCore: Sendable {
     }
 
     /// Asks the server about a stale response that is the answer meanwhile: once for all who get it.
-    private func revalidate(_ query: CacheQuery, _ stored: StoredResponse) {
+    ///
+    /// - Returns: False if this is the request that asks. It has met the cache once more, and must not be answered with what
+    ///   it is to renew.
+    private func revalidate(_ query: CacheQuery, _ stored: StoredResponse) -> Bool {
         var request = query.task.request
         request.delivery = .data
         request.cachePolicy = .standard
@@ -242,9 +248,10 @@ final class CacheCore: Sendable {
         let task = HTTPTask(request)
         let asked = CacheRequest(request)
         let key = FetchKey(key: query.key, headers: asked.headers, timeout: request.timeout)
+        if sharedFetches.isLed(key, by: query.whole) { return false }
         guard request.method == .get,
             let shared = sharedFetches.lead(key, now(), of: task.execution.reporter)
-        else { return }
+        else { return true }
         var fetch = CacheFetch(
             core: self,
             query: CacheQuery(task, query.next, query.key, asked),
@@ -254,9 +261,11 @@ final class CacheCore: Sendable {
         if !stored.head.conditions.isEmpty { fetch.kind = .validation }
         guard background.add(task.execution) else {
             task.fail(.cancelled)
-            return sharedFetches.end(shared, .cancelled)
+            sharedFetches.end(shared, .cancelled)
+            return true
         }
         fetch.begin()
+        return true
     }
 
     func begin(_ key: CacheKey, _ asked: CacheRequest) -> FetchTicket {

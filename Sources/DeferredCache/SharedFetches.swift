@@ -135,6 +135,13 @@ final class SharedFetches: Sendable {
         state.withLock { $0.joinable[key.key]?[key] == nil ? $0.begin(key, start, whole) : nil }
     }
 
+    /// Returns whether an equal request under way is a part of the same execution.
+    func isLed(_ key: FetchKey, by whole: ProgressReporter) -> Bool {
+        state.withLock { state in
+            state.joinable[key.key]?[key].map { state.fetches[$0]?.shared.whole === whole } ?? false
+        }
+    }
+
     /// Removes a waiter that was cancelled.
     func leave(_ place: Place) {
         let gone = state.withLock { $0.fetches[place.shared]?.waiters.removeValue(forKey: place.number) }

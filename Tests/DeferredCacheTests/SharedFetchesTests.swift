@@ -178,6 +178,24 @@ struct SharedFetchesTests {
         #expect(stub.requests.count == 1)
     }
 
+    @Test(arguments: [nil, "\"a\""] as [String?])
+    func `a background validation is not answered by the cache that it is of`(tag: String?) async throws {
+        let stub = StubLoader { request in
+            if tag != nil, request.headers["If-None-Match"] == tag { return .response(.notModified) }
+            var headers: HTTPHeaders = ["Cache-Control": "max-age=1, stale-while-revalidate=60"]
+            headers["ETag"] = tag
+            return .response(headers: headers, body: "text")
+        }
+        let cache = clock.cache()
+        let chain = cache --> cache --> stub
+        for count in 1...3 {
+            #expect(chain.load(.cacheable()).textNow == "text")
+            try await eventually { stub.requests.count == count }
+            clock.advance(by: 2)
+        }
+        #expect(cache.statistics.stale == 2)
+    }
+
     @Test func `a Validate below the cache does no harm`() {
         let stub = StubLoader(
             .response(headers: ["ETag": "\"a\"", "Cache-Control": "stale-if-error=9"], body: "one"),

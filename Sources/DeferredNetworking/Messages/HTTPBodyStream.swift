@@ -129,6 +129,9 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
         private let reading: Reading
         private let nextPiece: Reading.Next
 
+        /// True once the sequence knows that it has ended, or that nobody reads on.
+        private var isTold = false
+
         fileprivate init(_ reading: Reading) {
             self.reading = reading
             nextPiece = reading.makeNext()
@@ -136,18 +139,20 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 
         /// Returns the next bytes, or `nil` at the end.
         public mutating func next() async throws -> Data? {
-            try reading.checkFailure()
             do {
+                try reading.checkFailure()
                 let bytes = try await (reading.isWoken ? nextPiece() : reading.wakeable(nextPiece))
                 // Bytes that arrived after a failure are discarded.
                 try reading.checkFailure()
                 reading.note(bytes)
                 return bytes
             } catch {
-                let failure = reading.failure ?? error
+                let failure = reading.failure
+                if failure != nil, !isTold { reading.tell(nextPiece) }
+                isTold = true
                 // A reader that was cancelled leaves the rest to other readers.
-                if !(failure is CancellationError) { reading.finish(failure) }
-                throw failure
+                if failure == nil, !(error is CancellationError) { reading.finish(error) }
+                throw failure ?? error
             }
         }
     }
@@ -221,6 +226,16 @@ private final class Reading: Sendable {
             try await waiting.value
         } onCancel: {
             waiting.cancel()
+        }
+    }
+
+    /// Lets the caller's sequence know that nobody reads on, as `for await` does in a Swift task that was cancelled between
+    /// two pieces: by asking it once more.
+    func tell(_ next: @escaping Next) {
+        guard !isWoken else { return }
+        _Concurrency.Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try? await next()
         }
     }
 

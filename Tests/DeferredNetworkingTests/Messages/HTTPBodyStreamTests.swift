@@ -29,4 +29,22 @@ struct HTTPBodyStreamTests {
         await #expect(throws: CancellationError.self) { try await reader.value }
         #expect(try await stream.collect() == Data("ab".utf8))
     }
+
+    @Test(arguments: [0, 1, 2])
+    func `a sequence is told that the stream was cancelled, also between two pieces`(readBefore count: Int) async throws
+    {
+        let terminated = Deferred<Void>()
+        let (bytes, sender) = AsyncStream.makeStream(of: Data.self)
+        sender.onTermination = { _ in terminated.fill() }
+        for _ in 0..<2 { sender.yield(Data("a".utf8)) }
+        let stream = HTTPBodyStream(bytes)
+        var iterator = stream.makeAsyncIterator()
+        for _ in 0..<count { #expect(try await iterator.next() != nil) }
+        stream.cancel()
+        for _ in 0..<2 {
+            await #expect(throws: CancellationError.self) { try await iterator.next() }
+        }
+        try await terminated.get()
+        withExtendedLifetime(bytes) {}
+    }
 }

@@ -66,7 +66,9 @@ extension DiskStore {
         queue.async {
             self.bodies.async {
                 let isWhole = self.folder.forEachName { name in
-                    guard CacheFileName.kind(of: name) == .head, self.state.withLock({ $0.isReadable(name) }) else { return }
+                    guard CacheFileName.kind(of: name) == .head, self.state.withLock({ $0.isReadable(name) }) else {
+                        return
+                    }
                     guard let file = self.folder.openFile(name) else {
                         if removesUnreadable { self.queue.async { self.removeHead(name) } }
                         return

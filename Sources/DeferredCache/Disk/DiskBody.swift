@@ -96,8 +96,8 @@ final class DiskBody: StoredBody {
     /// Where the file system can, the new file shares the blocks on disk of the stored one. They are read nevertheless,
     /// since only what is checked is delivered.
     private func copy(to file: URL) -> CopyEnd {
-        let temporary = file.deletingLastPathComponent()
-            .appending(path: ".\(file.lastPathComponent).\(UInt64.random(in: 0 ... .max))")
+        // Without the destination's name, which may be as long as a name can be.
+        let temporary = file.deletingLastPathComponent().appending(path: ".\(CacheFileName.temporary())")
         guard FileManager.default.createFile(atPath: temporary.path, contents: nil),
             let handle = POSIXFile.handle(temporary.path, O_WRONLY)
         else { return .unwritable }

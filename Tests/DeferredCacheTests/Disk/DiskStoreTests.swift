@@ -177,6 +177,16 @@ struct DiskStoreTests {
         #expect(try folder.contents() == ["cache"])
     }
 
+    @Test func `a file may have the longest name that there is`() throws {
+        let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=10"], data: Data(count: 100_000)))
+        store(cache(capacity: 10 << 20) --> stub)
+        var request = HTTPRequest.cacheable().with(.onlyCached)
+        let file = folder.url.appending(path: String(repeating: "n", count: 255))
+        request.delivery = .file(file)
+        #expect((cache(capacity: 10 << 20) --> stub).load(request).statusLater == .ok)
+        #expect(try Data(contentsOf: file).count == 100_000 && folder.contents().count == 2)
+    }
+
     @Test func `a new response replaces the old one and its body`() throws {
         let stub = StubLoader(answer, .response(headers: ["Cache-Control": "max-age=10"], body: "two"))
         let chain = cache() --> stub

@@ -300,6 +300,18 @@ struct SharedFetchesTests {
         #expect(chain.load(.cacheable()).textNow == "two" && cache.statistics.stale == 3)
     }
 
+    @Test(arguments: [.bodyTooLarge, .connectionLost] as [HTTPError.Code])
+    func `a version that is too large for the background replaces what is stored, and a failure does not`(
+        failure: HTTPError.Code
+    ) {
+        let stub = StubLoader(.response(headers: revalidated, body: "one"), .failure(failure), .response(body: "two"))
+        let chain = clock.cache() --> stub
+        chain.load(.cacheable())
+        clock.advance(by: 2)
+        #expect(chain.load(.cacheable()).textNow == "one")
+        #expect(chain.load(.cacheable()).textNow == (failure == .bodyTooLarge ? "two" : "one"))
+    }
+
     @Test func `a validation in the background renews what is stored`() {
         let stub = StubLoader()
         let chain = clock.cache() --> stub

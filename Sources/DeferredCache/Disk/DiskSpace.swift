@@ -75,10 +75,10 @@ final class DiskSpace: Sendable {
                 // Another one that has waited may have made room.
                 let again = self.claim(bytes)
                 guard case .full = again else { return again }
-                let isTidy = tidy(for: bytes)
+                tidy(for: bytes)
                 let last = self.claim(bytes)
                 // As with files of responses that were cut short, which stay for a while.
-                if isTidy, case .full = last { folder.lacksRoom() }
+                if case .full = last { folder.lacksRoom() }
                 return last
             }
         }
@@ -211,10 +211,7 @@ final class DiskSpace: Sendable {
     }
 
     /// Counts what is there, and removes responses if that is too much: in one process at a time.
-    ///
-    /// - Returns: False if another process does that, or the folder can't be listed.
-    @discardableResult
-    private func tidy(for bytes: Int64 = 0) -> Bool {
+    private func tidy(for bytes: Int64 = 0) {
         begin()
         var result = (bytes: Int64?.none, count: 0)
         folder.withLock {
@@ -222,6 +219,5 @@ final class DiskSpace: Sendable {
             result = (eviction.remove(downTo: goal, from: min(mark, limit - bytes)), eviction.removedCount)
         }
         end(result.bytes, removed: result.count)
-        return result.bytes != nil
     }
 }

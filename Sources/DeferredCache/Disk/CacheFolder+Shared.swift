@@ -106,8 +106,23 @@ extension CacheFolder {
     }
 
     private func lockFile() -> File? {
-        let file = at { openat($0, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600) }
-        return file >= 0 ? File(file) : nil
+        func open(_ flags: Int32) -> File? {
+            let file = at { openat($0, "lock", O_RDWR | flags | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+            return file >= 0 ? File(file) : nil
+        }
+        if let file = open(0) { return file }
+        if errno == ENOENT { allocateMarks() }
+        return open(O_CREAT)
+    }
+
+    /// Gives the marks their space, so that a mark can be changed when the disk is full.
+    private func allocateMarks() {
+        let temporary = CacheFileName.temporary()
+        guard let file = createFile(temporary) else { return }
+        defer { removeFile(temporary) }
+        let isWritten = Data(count: Self.markCount * 8).withUnsafeBytes { append($0, to: file) }
+        // Another process may be faster.
+        if isWritten { _ = linkFile(temporary, to: "lock") }
     }
 
     /// Runs `body` while no other process holds the lock of the folder; doesn't wait for it.

@@ -18,6 +18,18 @@ struct DiskChangesTests {
 
     private func cache() -> Cache { clock.cache(.disk(at: folder.url.appending(path: "cache"))) }
 
+    @Test func `a change can be told on a disk that has become full`() throws {
+        let cache = cache()
+        _ = (cache --> StubLoader(.response(headers: fresh))).load(.cacheable()).statusLater
+        _ = cache.flush().wait()
+        // No mark has been changed yet, and all have their space.
+        var status = stat()
+        #expect(lstat(folder.url.appending(path: "cache/lock").path, &status) == 0)
+        #expect(status.st_size == 4_096 && Int(status.st_blocks) * 512 >= 4_096)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.appending(path: "cache").path)
+        #expect(names.allSatisfy { !$0.hasPrefix("t-") })
+    }
+
     @Test(arguments: ["PUT", "remove", "removeAll"], [true, false])
     func `a response that was sent for before another process changed it is not stored after that`(
         change: String,

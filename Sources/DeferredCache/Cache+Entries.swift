@@ -58,7 +58,7 @@ extension Cache {
     @discardableResult
     public func remove(where isGone: @escaping @Sendable (Entry) -> Bool) -> Future<Void> {
         let end = Deferred<Void>()
-        sweep(isGone) { end.fill() }
+        sweep(andUnreadable: true, isGone) { end.fill() }
         return end.future
     }
 }

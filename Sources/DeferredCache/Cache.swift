@@ -189,9 +189,13 @@ public struct Cache: HTTPLink {
 }
 
 extension Cache {
-    func sweep(_ isGone: @escaping @Sendable (Entry) -> Bool, end: @escaping @Sendable () -> Void) {
+    func sweep(
+        andUnreadable: Bool = false,
+        _ isGone: @escaping @Sendable (Entry) -> Bool,
+        end: @escaping @Sendable () -> Void
+    ) {
         let now = core.now()
-        core.store.sweep({ key, head in Entry(key, head, now: now).map(isGone) ?? false }, end)
+        core.store.sweep(andUnreadable: andUnreadable, { Entry($0, $1, now: now).map(isGone) ?? false }, end)
     }
 }
 

@@ -319,7 +319,7 @@ final class CacheCore: Sendable {
 
     /// Removes what is stored of an origin, and once more if that was asked for meanwhile.
     private func clear(_ key: CacheKey) {
-        store.sweep({ other, _ in other.hasOrigin(of: key) }) { [self] in
+        store.sweep(andUnreadable: true, { other, _ in other.hasOrigin(of: key) }) { [self] in
             if cleared.withLock({ $0.end(key) }) { clear(key) }
         }
     }

@@ -71,6 +71,11 @@ struct CacheFetch: Sendable {
                 // A loader below, such as `Validate`, takes the answer to the cache's own question for a failure.
                 return perform(judge(response, requestTime), response, requestTime)
             }
+            if case .completion = kind, error.code == .invalidResponse {
+                // The engine has refused the answer to a range that only the cache has asked for.
+                removeOlder(requestTime)
+                return repeatPlainly()
+            }
             // A request that is lost may have changed the resource nevertheless.
             let inert: [HTTPError.Code] = [.cannotConnect, .invalidRequest, .bodyAlreadySent, .unacceptableStatus]
             if !query.asked.method.isSafe, !inert.contains(error.code) { core.invalidate(query.key) }

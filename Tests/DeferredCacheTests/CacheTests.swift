@@ -256,6 +256,33 @@ struct CacheTests {
         #expect(part.headers["Content-Length"] == "2" && stub.requests.count == 2)
     }
 
+    @Test(
+        arguments: [
+            .response(.notModified, headers: ["ETag": "\"a\""]),
+            .response(headers: ["ETag": "\"a\"", "Content-Range": "bytes 4-9/10"], body: "456789"),
+            .failure(.invalidResponse),
+        ] as [StubLoader.Answer]
+    )
+    func `what makes no sense as the rest of a part is no answer to a request for all`(answer: StubLoader.Answer) throws
+    {
+        let stub = StubLoader(
+            .response(
+                206,
+                headers: ["ETag": "\"a\"", "Content-Range": "bytes 0-3/10", "Cache-Control": "max-age=9"],
+                body: "0123"
+            ),
+            answer,
+            .response(headers: ["Cache-Control": "max-age=9"], body: "abcdefghij")
+        )
+        let chain = clock.cache() --> stub
+        chain.load(.cacheable(.get, "/", ["Range": "bytes=0-3"]))
+        for _ in 1...2 {
+            let response = try #require(chain.load(.cacheable()).responseNow)
+            #expect(response.status == .ok && response.text == "abcdefghij" && stub.requests.count == 3)
+        }
+        #expect(stub.requests[1].headers["Range"] == "bytes=4-" && stub.requests[2].headers["Range"] == nil)
+    }
+
     @Test func `a body shorter than announced is not stored`() {
         let stub = StubLoader(
             .response(headers: ["Cache-Control": "max-age=9", "Content-Length": "4"], body: "one"),

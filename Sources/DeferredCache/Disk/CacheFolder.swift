@@ -104,6 +104,8 @@ final class CacheFolder: Sendable {
         health.failed("\(call) \(path)/\(name): \(reason)")
     }
 
+    func lacksRoom() { health.failed("create \(path)/: no room within the capacity") }
+
     // MARK: Files
 
     private func may(_ call: Call) -> Bool { gate.allSatisfy { $0(call) } }
@@ -120,7 +122,10 @@ final class CacheFolder: Sendable {
 
     /// Opens a regular file of this user.
     func openFile(_ name: String) -> File? {
-        guard may(.open) else { return nil }
+        guard may(.open) else {
+            errno = EMFILE
+            return nil
+        }
         let file = at { openat($0, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
         return file >= 0 ? File(file) : nil
     }

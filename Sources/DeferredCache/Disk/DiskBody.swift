@@ -19,11 +19,19 @@ final class DiskBody: StoredBody {
         var file: CacheFolder.File?
         /// All bytes of a body that is one block, instead: many may be kept.
         var bytes: Data?
-        var hasVanished = false
+        var failure: Failure?
     }
 
-    /// True if the file was not there when it was to be read: another process may have removed it, or this one.
-    var hasVanished: Bool { file.withLock { $0.hasVanished } }
+    /// The reason for which the file could not be opened.
+    enum Failure: Sendable {
+        /// It was not there: another process may have removed it, or this one.
+        case hasVanished
+        /// Too many files are open. This one has no fault.
+        case lacksDescriptor
+    }
+
+    /// `nil` if the file could be opened.
+    var failure: Failure? { file.withLock { $0.failure } }
 
     init(_ folder: CacheFolder, _ queue: DispatchQueue, _ version: UInt64, _ count: Int64, _ checksums: [UInt64]) {
         (self.folder, self.queue, self.count, self.checksums) = (folder, queue, count, checksums)
@@ -35,11 +43,12 @@ final class DiskBody: StoredBody {
     func open() -> CacheFolder.File? {
         if let file = file.withLock({ $0.file }) { return file }
         guard let opened = folder.openFile(name) else {
-            file.withLock { $0.hasVanished = true }
+            let failure: Failure = [EMFILE, ENFILE].contains(errno) ? .lacksDescriptor : .hasVanished
+            file.withLock { $0.failure = failure }
             return nil
         }
         guard folder.status(of: opened)?.size == count else { return nil }
-        file.withLock { $0.file = opened }
+        file.withLock { ($0.file, $0.failure) = (opened, nil) }
         return opened
     }
 

@@ -75,8 +75,11 @@ final class DiskSpace: Sendable {
                 // Another one that has waited may have made room.
                 let again = self.claim(bytes)
                 guard case .full = again else { return again }
-                tidy(for: bytes)
-                return self.claim(bytes)
+                let isTidy = tidy(for: bytes)
+                let last = self.claim(bytes)
+                // As with files of responses that were cut short, which stay for a while.
+                if isTidy, case .full = last { folder.lacksRoom() }
+                return last
             }
         }
         switch claim {
@@ -125,6 +128,12 @@ final class DiskSpace: Sendable {
             state.counts += 2
             state.bytes = state.pending
         }
+    }
+
+    /// Counts anew, in the background.
+    func recount() {
+        state.withLock { $0.isScheduled = true }
+        queue.async { self.tidy() }
     }
 
     // MARK: Counting
@@ -202,7 +211,10 @@ final class DiskSpace: Sendable {
     }
 
     /// Counts what is there, and removes responses if that is too much: in one process at a time.
-    private func tidy(for bytes: Int64 = 0) {
+    ///
+    /// - Returns: False if another process does that, or the folder can't be listed.
+    @discardableResult
+    private func tidy(for bytes: Int64 = 0) -> Bool {
         begin()
         var result = (bytes: Int64?.none, count: 0)
         folder.withLock {
@@ -210,5 +222,6 @@ final class DiskSpace: Sendable {
             result = (eviction.remove(downTo: goal, from: min(mark, limit - bytes)), eviction.removedCount)
         }
         end(result.bytes, removed: result.count)
+        return result.bytes != nil
     }
 }

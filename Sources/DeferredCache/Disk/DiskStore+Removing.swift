@@ -25,7 +25,12 @@ extension DiskStore {
 
     func removeVariants(of key: CacheKey, where isGone: (HeadFile.Stored) -> Bool) {
         front.remove(key)
-        guard var file = read(key).0 else { return }
+        guard var file = read(key).0 else {
+            // One that can't be opened now, as with too many open files, must not come back later.
+            let name = CacheFileName.head(of: key)
+            if folder.status(of: name) != nil { removeHead(name) }
+            return
+        }
         let gone = file.variants.filter(isGone)
         file.variants.removeAll(where: isGone)
         // A response that can't be removed alone is removed with the others.
@@ -37,36 +42,57 @@ extension DiskStore {
         unlinkBodies(gone)
     }
 
-    /// Removes a head, which is not read again even if it stays.
-    func removeHead(_ name: String, _ size: Int64 = 0) {
+    /// Removes a head, which is not read again even if it stays; returns false then.
+    @discardableResult
+    func removeHead(_ name: String, _ size: Int64 = 0) -> Bool {
+        var isGone = true
         space.remove(space.size(size)) {
             if folder.unlinkFile(name) { return true }
-            if errno != ENOENT { state.withLock { _ = $0.unremovable.insert(name) } }
+            if errno != ENOENT {
+                isGone = false
+                state.withLock { _ = $0.unremovable.insert(name) }
+            }
             return false
         }
+        return isGone
     }
 
-    func sweep(_ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool, _ end: @escaping @Sendable () -> Void) {
+    func sweep(
+        andUnreadable removesUnreadable: Bool,
+        _ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool,
+        _ end: @escaping @Sendable () -> Void
+    ) {
         // After what was stored before, and without holding up hits while all heads are read.
         queue.async {
             self.bodies.async {
-                self.folder.forEachName { name in
-                    guard CacheFileName.kind(of: name) == .head, let file = self.folder.openFile(name),
-                        let bytes = self.folder.contents(of: file, upTo: HeadFile.sizeLimit),
+                let isWhole = self.folder.forEachName { name in
+                    guard CacheFileName.kind(of: name) == .head, self.state.withLock({ $0.isReadable(name) }) else {
+                        return
+                    }
+                    guard let file = self.folder.openFile(name) else {
+                        if removesUnreadable { self.queue.async { self.removeHead(name) } }
+                        return
+                    }
+                    guard let bytes = self.folder.contents(of: file, upTo: HeadFile.sizeLimit),
                         let head = HeadFile(bytes, process: self.process), let key = CacheKey(text: head.key)
                     else { return }
                     let gone = Set(head.variants.filter { isGone(key, $0.head) }.map(\.version))
                     if gone.isEmpty { return }
                     self.queue.async { self.removeVariants(of: key) { gone.contains($0.version) } }
                 }
-                self.queue.async(execute: end)
+                self.queue.async {
+                    if removesUnreadable, !isWhole { self.state.withLock { $0.known = [] } }
+                    end()
+                }
             }
         }
     }
 
     func removeDamaged(_ key: CacheKey, _ stored: StoredResponse) {
+        let failure = (stored.body as? DiskBody)?.failure
+        if failure == .lacksDescriptor { return }
         // A response that is removed while it is found has no damage.
-        if (stored.body as? DiskBody)?.hasVanished != true { state.withLock { $0.damagedCount += 1 } }
+        if failure != .hasVanished { state.withLock { $0.damagedCount += 1 } }
         queue.async { self.removeVariants(of: key) { $0.version == stored.version } }
     }
 
@@ -74,15 +100,17 @@ extension DiskStore {
         folder.changeMark(of: nil)
         queue.async {
             self.front.removeAll()
+            var isEmpty = true
             let isWhole = self.folder.forEachName { name in
                 switch CacheFileName.kind(of: name) {
-                case .head: self.removeHead(name)
-                case .body, .temporary: self.folder.removeFile(name)
+                case .head: isEmpty = self.removeHead(name) && isEmpty
+                case .body, .temporary: isEmpty = self.folder.removeFile(name) && isEmpty
                 case nil: break
                 }
             }
             self.state.withLock { $0.known = isWhole ? nil : [] }
-            self.space.clear()
+            // What stays still takes its place.
+            if isWhole, isEmpty { self.space.clear() } else { self.space.recount() }
             body()
         }
     }

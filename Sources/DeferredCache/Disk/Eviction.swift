@@ -45,16 +45,13 @@ final class Eviction {
         var bytes = candidates.reduce(0) { $0 + $1.size }
         let wall = CacheFolder.now
         for (name, status) in others {
-            if abs(wall - status.changed) > Self.orphanAge {
-                folder.removeFile(name)
-            } else {
-                bytes += status.allocated
-            }
+            if abs(wall - status.changed) > Self.orphanAge, folder.removeFile(name) { continue }
+            bytes += status.allocated
         }
         if bytes <= mark { return bytes }
         candidates.sort { $0.isUseless == $1.isUseless ? $0.lastUse < $1.lastUse : $0.isUseless }
         for candidate in candidates where bytes > goal {
-            folder.removeFile(candidate.name)
+            guard folder.removeFile(candidate.name) else { continue }
             for body in candidate.bodies { folder.removeFile(body) }
             bytes -= candidate.size
             removedCount += 1

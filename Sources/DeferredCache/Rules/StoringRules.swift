@@ -47,10 +47,16 @@ enum StoringRules {
         let request = exchange.request
         if !request.method.isSafe { return invalidation(exchange) }
         guard request.method == .get || request.method == .head else { return .ignore }
+        // Neither is the rest of a part, nor all of it. Some servers give the rest as a 200.
+        if isCompletion(exchange),
+            exchange.status == .notModified || exchange.status == .ok && exchange.headers["Content-Range"] != nil
+        {
+            return .repeatUnconditionally
+        }
         if exchange.status == .notModified { return freshening(exchange) }
         if request.method == .head { return headUpdate(exchange) }
         if exchange.isValidation, exchange.status == 206, case .whole = request.part { return completion(exchange) }
-        if exchange.isValidation, exchange.status == 416, case .whole = request.part { return .repeatUnconditionally }
+        if exchange.isValidation, isRefusal(exchange), case .whole = request.part { return .repeatUnconditionally }
         if exchange.headers["Content-Range"] != nil, exchange.status == 206, let stored = exchange.stored,
             stored.extent.isWhole, let tag = stored.etag, tag.isStrong, tag == EntityTag(exchange.headers["ETag"])
         {
@@ -211,6 +217,14 @@ enum StoringRules {
         if CacheDirectives(exchange.headers).flags.contains(.noStore) { return .remove }
         if !isSame { return .remove }
         return isAbout ? .update(updated(stored, exchange), answers: false) : .ignore
+    }
+
+    /// Returns whether the request is for the rest of a stored part, while the client has asked for all.
+    private static func isCompletion(_ exchange: Exchange) -> Bool {
+        guard exchange.isValidation, case .whole = exchange.request.part, let stored = exchange.stored else {
+            return false
+        }
+        return !stored.extent.isWhole
     }
 
     /// The rest of a part: RFC 9111, section 3.4.

@@ -109,7 +109,11 @@ final class MemoryStore: ResponseStore {
         withExtendedLifetime(gone) {}
     }
 
-    func sweep(_ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool, _ end: @escaping @Sendable () -> Void) {
+    func sweep(
+        andUnreadable _: Bool,
+        _ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool,
+        _ end: @escaping @Sendable () -> Void
+    ) {
         let all = state.withLock { state in
             state.entries.values.flatMap { sequence(first: $0, next: \.next).map { ($0, $0.version) } }
         }

@@ -84,7 +84,13 @@ protocol ResponseStore: Sendable {
 
     /// Calls `isGone` with each stored response, removes those for which it returns true, and then calls `end`. May do so
     /// on another thread.
-    func sweep(_ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool, _ end: @escaping @Sendable () -> Void)
+    ///
+    /// - Parameter removesUnreadable: Whether those are not used again either that can't be read now.
+    func sweep(
+        andUnreadable removesUnreadable: Bool,
+        _ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool,
+        _ end: @escaping @Sendable () -> Void
+    )
 
     /// Removes the response because its bytes are damaged.
     func removeDamaged(_ key: CacheKey, _ stored: StoredResponse)

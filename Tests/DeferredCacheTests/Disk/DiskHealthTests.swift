@@ -95,6 +95,105 @@ struct DiskHealthTests {
         #expect(changes.entries.map(\.isStoring) == [false, true])
     }
 
+    /// A kind of call that fails.
+    private final class Fault: Sendable {
+        private let state = Lock<(call: CacheFolder.Call?, allowed: Int)>((nil, 0))
+
+        /// - Parameter allowed: The number of calls that are still made.
+        func begin(_ call: CacheFolder.Call, after allowed: Int = 0) { state.withLock { $0 = (call, allowed) } }
+
+        func end() { state.withLock { $0 = (nil, 0) } }
+
+        func mayMake(_ call: CacheFolder.Call) -> Bool {
+            state.withLock { state in
+                guard call == state.call else { return true }
+                state.allowed -= 1
+                return state.allowed >= 0
+            }
+        }
+    }
+
+    private func storage(_ fault: Fault, capacity: Int64 = 1 << 20) -> Cache.Storage {
+        let path = url.path
+        return Cache.Storage { now in
+            DiskStore.opened(path, capacity: capacity, now: now) { fault.mayMake($0) }
+        }
+    }
+
+    @Test(
+        arguments: ["PUT", "remove", "remove(where:)", "removeAll", "reload", "clear"],
+        [CacheFolder.Call.open, .list]
+    )
+    func `what can't be read, as with too many open files, is removed nevertheless`(
+        change: String,
+        failing: CacheFolder.Call
+    ) async throws {
+        let fault = Fault()
+        let cache = cache(storage(fault))
+        #expect(stores(cache, "/a"))
+        fault.begin(failing)
+        switch change {
+        case "PUT": _ = (cache --> StubLoader(.response(.noContent))).load(.cacheable(.put, "/a")).statusLater
+        case "remove": cache.remove(try #require(HTTPRequest.cacheable(.get, "/a").url))
+        case "remove(where:)": await cache.remove { _ in true }.value
+        case "removeAll": await cache.removeAll().value
+        case "reload":
+            let chain = cache --> StubLoader(.response(headers: ["Cache-Control": "no-store"]))
+            _ = chain.load(.cacheable(.get, "/a").with(.reload)).statusLater
+        default:
+            let chain =
+                cache --> StubLoader(.response(headers: ["Clear-Site-Data": "\"cache\"", "Cache-Control": "no-store"]))
+            _ = chain.load(.cacheable(.get, "/b")).statusLater
+        }
+        await cache.flush().value
+        fault.end()
+        #expect((cache --> stub).load(.cacheable(.get, "/a").with(.anyAge)).statusLater == 504)
+        #expect(await cache.entries().value.isEmpty && stores(cache, "/a"))
+    }
+
+    @Test(arguments: [0, 1]) func `what can't be opened, as with too many open files, stays stored`(allowed: Int) {
+        let fault = Fault()
+        let cache = cache(storage(fault))
+        #expect((cache --> stub).load(.cacheable(.get, "/a")).textLater == "/a")
+        _ = cache.flush().wait()
+        // The head, or only the body.
+        fault.begin(.open, after: allowed)
+        let request = HTTPRequest.cacheable(.get, "/a").with(.onlyCached)
+        #expect((cache --> stub).load(request).statusLater == 504)
+        _ = cache.flush().wait()
+        fault.end()
+        #expect((cache --> stub).load(request).textLater == "/a" && cache.statistics.damaged == 0)
+    }
+
+    @Test func `what removeAll can't remove takes its place, and is not listed`() async throws {
+        let fault = Fault()
+        let cache = cache(storage(fault, capacity: 256 << 10))
+        for number in 0..<20 { #expect(stores(cache, "/\(number)")) }
+        let bytes = cache.statistics.bytes
+        fault.begin(.unlink)
+        await cache.removeAll().value
+        await cache.flush().value
+        // What is written while it is counted counts twice, until the next count.
+        #expect(cache.statistics.bytes > bytes / 2 && bytes > 0)
+        #expect(await cache.entries().value.isEmpty)
+        fault.end()
+        await cache.removeAll().value
+        #expect(cache.statistics.bytes == 0)
+    }
+
+    @Test func `a folder without room is told`() throws {
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        // A process that was killed has left it.
+        try folder.write(String(repeating: "a", count: 300_000), to: "cache/b-1-1")
+        let cache = cache(.disk(at: url, capacity: 256 << 10))
+        _ = cache.flush().wait()
+        #expect(!stores(cache, "/a") && !cache.health.isStoring)
+        #expect(cache.health.lastFailure?.reason.contains("no room") == true)
+        try FileManager.default.removeItem(at: url.appending(path: "b-1-1"))
+        #expect(stores(cache, "/a") && cache.health.isStoring)
+        #expect(changes.entries.map(\.isStoring) == [false, true])
+    }
+
     @Test func `a cache in memory stores`() {
         let cache = cache(.memory())
         #expect(stores(cache, "/a") && cache.health == Cache.Health() && changes.entries.isEmpty)

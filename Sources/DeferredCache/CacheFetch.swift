@@ -205,10 +205,7 @@ struct CacheFetch: Sendable {
     /// come, or waited for. What is stored now may be gone by then.
     private func overtakeOlder(_ response: HTTPResponse) {
         if let ticket { core.tickets.overtake(query.key, ticket, response.headers) }
-        // No older one is equal to one for which others wait.
-        if shared == nil || query.asked.headers["Range"] != nil {
-            core.sharedFetches.detach(query.key, overtakenBy: query.asked.headers, shared)
-        }
+        core.sharedFetches.detach(query.key, overtakenBy: query.asked.headers, shared)
     }
 
     /// Removes all responses that could have been chosen for the request, but not those that were asked for later: RFC

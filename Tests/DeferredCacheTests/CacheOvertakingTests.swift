@@ -67,15 +67,20 @@ struct CacheOvertakingTests {
         }
     }
 
-    @Test func `nobody waits for a request that was overtaken`() async throws {
+    /// - Parameter isOlder: True if the older request is the one with a field that says how new the response has to be.
+    @Test(arguments: [nil, false, true])
+    func `nobody waits for a request that was overtaken`(isOlder: Bool?) async throws {
+        var young = HTTPRequest.cacheable()
+        if isOlder == nil { young.cachePolicy = .reload } else { young.headers["Cache-Control"] = "max-age=5" }
+        let requests = isOlder == true ? [young, .cacheable()] : [.cacheable(), young]
         for cache in caches() {
             let stub = StubLoader()
             let chain = cache --> stub
-            let first = try await send(chain, stub, .cacheable())
-            let second = try await send(chain, stub, .cacheable().with(.reload))
+            let first = try await send(chain, stub, requests[0])
+            let second = try await send(chain, stub, requests[1])
             answer(stub, 1, "no-store", "2")
             #expect(try await second.get().text == "2")
-            let third = try await send(chain, stub, .cacheable())
+            let third = try await send(chain, stub, requests[0])
             answer(stub, 1, "no-store", "3")
             #expect(try await third.get().text == "3")
             answer(stub, 0, "max-age=100", "1")

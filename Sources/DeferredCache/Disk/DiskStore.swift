@@ -166,8 +166,11 @@ final class DiskStore: ResponseStore {
         var file = read(key).0 ?? HeadFile(key: key.text, variants: [])
         let now = now()
         var gone = file.variants.filter { stored.head.supersedes($0.head, ticket) }
-        guard isCurrent(key, head, ticket), gone.allSatisfy({ stored.head.mayReplace($0.head, now: now) }) else {
+        let isNewest = ticket.allows(head) && gone.allSatisfy { stored.head.mayReplace($0.head, now: now) }
+        guard isNewest, isCurrent(key, head, ticket) else {
             writer?.discard()
+            // What was asked for before it is outdated nevertheless.
+            if isNewest { removeVariants(of: key) { head.supersedes($0.head, ticket) } }
             return
         }
         file.variants.removeAll { stored.head.supersedes($0.head, ticket) }

@@ -26,13 +26,13 @@ extension HTTPResponse {
     private static let longestCount: Int64 = 30 * 365 * 86_400
 
     private func number(_ field: String) -> Int64? {
-        headers[field].flatMap { HTTPNumber.parse($0.trimmingCharacters(in: .whitespaces)) }
+        headers[field].flatMap { HTTPNumber.parse(FieldList.trimmed($0[...])) }
     }
 
     /// Returns the numbers of `"default";r=0;t=30` and of `limit=100, remaining=0, reset=30`.
     private static func parameters(_ field: String) -> [String: Int64] {
         field.split { $0 == ";" || $0 == "," }.reduce(into: [:]) { result, parameter in
-            let parts = parameter.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            let parts = parameter.split(separator: "=", maxSplits: 1).map(FieldList.trimmed)
             if parts.count == 2, let number = HTTPNumber.parse(parts[1]) {
                 result[parts[0].lowercased()] = number
             }

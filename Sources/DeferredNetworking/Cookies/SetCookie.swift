@@ -74,11 +74,7 @@ struct SetCookie {
         return result
     }
 
-    private static func trimmed(_ text: Substring) -> String {
-        String(text.trimmingPrefix(while: isSpace).reversed().trimmingPrefix(while: isSpace).reversed())
-    }
-
-    private static func isSpace(_ character: Character) -> Bool { character == " " || character == "\t" }
+    private static func trimmed(_ text: Substring) -> String { String(FieldList.trimmed(text)) }
 
     /// Returns the date of `Expires`, in the many forms that servers write: RFC 6265, section 5.1.1.
     static func date(_ text: String) -> Date? {

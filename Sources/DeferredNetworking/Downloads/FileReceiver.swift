@@ -40,7 +40,14 @@ struct FileReceiver: ResponseReceiver {
         let request = request.uncached()
         // A response to the caller's own range isn't the whole file, and only GET has ranges: RFC 9110, section 14.2.
         let isResumable = isResuming && request.value(of: "Range") == nil && request.method == "GET"
-        let file = try self.file ?? PartialFile(destination: destination, of: request.url, isResumable: isResumable)
+        let file =
+            try self.file
+            ?? PartialFile(
+                destination: destination,
+                of: request.url,
+                isResumable: isResumable,
+                isOver: { [weak exchange] in exchange?.hasEnded ?? true }
+            )
         isRangeRequested = self.file == nil && file.canResume
         (self.file, body, url) = (file, .nothing, request.url)
         // Offsets count bytes of the file itself, not of a compressed form.

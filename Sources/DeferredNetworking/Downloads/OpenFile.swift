@@ -2,7 +2,7 @@ internal import DeferredCore
 import Foundation
 
 /// A regular file that one download of this process has open.
-struct OpenFile {
+final class OpenFile: Sendable {
     private struct Identity: Hashable {
         let device: dev_t
         let inode: ino_t
@@ -13,19 +13,26 @@ struct OpenFile {
     }
 
     /// The files that downloads of this process are writing. The system's locks may only exclude other processes.
-    private static let locked = Lock<Set<Identity>>([])
+    private static let locked = Lock<[Identity: OpenFile]>([:])
 
     let descriptor: Int32
     private let identity: Identity
 
+    /// Returns true once the download has ended.
+    private let isOver: @Sendable () -> Bool
+
+    /// False once another download has the file.
+    private let isOwner = Lock(true)
+
     /// Takes over a descriptor. If it isn't that of a regular file, closes it and sets `errno`.
-    init?(_ descriptor: Int32) {
+    init?(_ descriptor: Int32, isOver: @escaping @Sendable () -> Bool) {
         guard let status = POSIXFile.status(of: descriptor), status.st_mode & S_IFMT == S_IFREG else {
             _ = Foundation.close(descriptor)
             errno = EINVAL
             return nil
         }
         self.descriptor = descriptor
+        self.isOver = isOver
         identity = Identity(status)
     }
 
@@ -37,13 +44,27 @@ struct OpenFile {
     }
 
     /// Locks the file until it is closed, and returns true, or returns false if another download has it.
+    ///
+    /// A download that was cancelled has ended for its caller while the engine's thread may still write its last bytes. The
+    /// next one doesn't wait for more than these, and takes the file.
     func lock() -> Bool {
-        guard Self.locked.withLock({ $0.insert(identity).inserted }) else { return false }
+        while let owner = enterTable() {
+            guard owner.isOver() else { return false }
+            owner.giveUp()
+        }
         guard POSIXFile.lockAgainstOtherProcesses(descriptor) else {
-            Self.locked.withLock { _ = $0.remove(identity) }
+            leaveTable()
             return false
         }
         return true
+    }
+
+    /// Changes the file, and returns true, or returns false if another download has taken it.
+    func change(_ body: () throws(CocoaError) -> Void) throws(CocoaError) -> Bool {
+        try isOwner.withLock { isOwner throws(CocoaError) in
+            if isOwner { try body() }
+            return isOwner
+        }
     }
 
     /// Closes a file that isn't locked.
@@ -52,12 +73,33 @@ struct OpenFile {
     }
 
     /// Unlocks and closes the file.
+    func close() {
+        giveUp()
+        _ = Foundation.close(descriptor)
+    }
+
+    /// Unlocks the file, and leaves it alone from now on.
     ///
     /// Closing alone leaves it locked while a child process that was just forked still has the descriptor. It is unlocked
-    /// before it leaves the set, so that the next download of this process doesn't meet its lock.
-    func close() {
-        POSIXFile.unlock(descriptor)
-        Self.locked.withLock { _ = $0.remove(identity) }
-        _ = Foundation.close(descriptor)
+    /// before it leaves the table, so that the next download of this process doesn't meet its lock.
+    private func giveUp() {
+        isOwner.withLock { isOwner in
+            if isOwner { POSIXFile.unlock(descriptor) }
+            isOwner = false
+        }
+        leaveTable()
+    }
+
+    /// Returns the owner if there is one.
+    private func enterTable() -> OpenFile? {
+        Self.locked.withLock { files in
+            if let owner = files[identity] { return owner }
+            files[identity] = self
+            return nil
+        }
+    }
+
+    private func leaveTable() {
+        Self.locked.withLock { if $0[identity] === self { $0[identity] = nil } }
     }
 }

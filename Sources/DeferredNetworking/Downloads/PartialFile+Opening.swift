@@ -39,11 +39,14 @@ extension PartialFile {
     private static let longestSuffix = 22
 
     /// Opens or creates the file at `path` for this download alone.
-    static func openShared(_ path: String) throws(CocoaError) -> OpenFile {
+    static func openShared(
+        _ path: String,
+        isOver: @escaping @Sendable () -> Bool = { false }
+    ) throws(CocoaError) -> OpenFile {
         while true {
             // A symbolic link planted by somebody else could lead to any of our files.
             guard let descriptor = POSIXFile.openFile(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
-                let file = OpenFile(descriptor)
+                let file = OpenFile(descriptor, isOver: isOver)
             else { throw FileFailure.writing(path) }
             guard file.lock() else {
                 file.closeUnlocked()
@@ -63,7 +66,7 @@ extension PartialFile {
             let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
             let path = "\(stem).\(suffix).partial"
             if let descriptor = POSIXFile.openFile(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC),
-                let file = OpenFile(descriptor)
+                let file = OpenFile(descriptor, isOver: { false })
             {
                 return (path, file)
             }

@@ -3,7 +3,7 @@ import Foundation
 /// A file that is written next to its destination, and renamed to it when complete.
 ///
 /// Only its owner may access it until then. It is locked while it is open, so that two downloads to one destination
-/// can't mix their bytes.
+/// can't mix their bytes; one that has ended, but whose file is still open, gives it up to the next one.
 struct PartialFile {
     let destination: String
     let path: String
@@ -19,14 +19,21 @@ struct PartialFile {
 
     /// Creates `<destination>.<random>.partial`, or opens `<destination>.partial` when `isResumable`.
     ///
-    /// - Parameter url: the URL that is downloaded. Existing bytes from another URL are not used.
-    init(destination: URL, of url: URL, isResumable: Bool) throws(CocoaError) {
+    /// - Parameters:
+    ///   - url: the URL that is downloaded. Existing bytes from another URL are not used.
+    ///   - isOver: returns true once the download has ended, and another one may take the file.
+    init(
+        destination: URL,
+        of url: URL,
+        isResumable: Bool,
+        isOver: @escaping @Sendable () -> Bool = { false }
+    ) throws(CocoaError) {
         try Self.check(destination)
         self.destination = destination.path
         self.isResumable = isResumable
         if isResumable {
             path = Self.stem(of: destination) + ".partial"
-            let opened = try Self.openShared(path)
+            let opened = try Self.openShared(path, isOver: isOver)
             file = opened
             length = opened.length ?? 0
             validator = Self.readValidator(at: path + ".validator").flatMap { $0.url == url ? $0 : nil }
@@ -44,15 +51,19 @@ struct PartialFile {
 
     /// Empties the file for bytes that belong to `validator`.
     mutating func restart(validator newValidator: ResumeValidator?) throws(CocoaError) {
-        // The old validator is deleted first: it must never exist together with bytes of another file.
-        _ = unlink(validatorPath)
-        validator = nil
-        guard let file, ftruncate(file.descriptor, 0) == 0, lseek(file.descriptor, 0, SEEK_SET) == 0 else {
-            throw FileFailure.writing(path)
-        }
-        length = 0
-        if isResumable, let newValidator {
-            try write(newValidator)
+        try Self.change(file, at: path) { (file) throws(CocoaError) in
+            // The validator there may be that of another download's file, which has taken the name meanwhile.
+            guard file.isAt(path) else { throw FileFailure.writing(path, .EIO) }
+            // The old validator is deleted first: it must never exist together with bytes of another file.
+            _ = unlink(validatorPath)
+            validator = nil
+            guard ftruncate(file.descriptor, 0) == 0, lseek(file.descriptor, 0, SEEK_SET) == 0 else {
+                throw FileFailure.writing(path)
+            }
+            length = 0
+            if isResumable, let newValidator {
+                try write(newValidator)
+            }
         }
     }
 
@@ -62,37 +73,52 @@ struct PartialFile {
     }
 
     mutating func append(_ bytes: Data) throws(CocoaError) {
-        guard let file else { throw FileFailure.writing(path, .EBADF) }
-        if let code = POSIXFile.writeAll(bytes, to: file.descriptor) {
-            throw FileFailure.writing(path, code)
+        try Self.change(file, at: path) { (file) throws(CocoaError) in
+            if let code = POSIXFile.writeAll(bytes, to: file.descriptor) {
+                throw FileFailure.writing(path, code)
+            }
+            length += Int64(bytes.count)
         }
-        length += Int64(bytes.count)
     }
 
     /// Renames the file to its destination, replacing an existing file.
     mutating func complete() throws(CocoaError) {
-        guard let file, file.length == length, file.isAt(path) else { throw FileFailure.writing(path, .EIO) }
-        POSIXFile.shareAsNewFile(file.descriptor)
-        // The validator is deleted first: once the name is free, another download may put its own there.
-        _ = unlink(validatorPath)
-        guard rename(path, destination) == 0 else {
-            let failure = FileFailure.writing(destination)
-            // Without its validator the file can't be resumed, but this failure matters more than that one.
-            if let validator { try? write(validator) }
-            throw failure
+        try Self.change(file, at: path) { (file) throws(CocoaError) in
+            guard file.length == length, file.isAt(path) else { throw FileFailure.writing(path, .EIO) }
+            POSIXFile.shareAsNewFile(file.descriptor)
+            // The validator is deleted first: once the name is free, another download may put its own there.
+            _ = unlink(validatorPath)
+            guard rename(path, destination) == 0 else {
+                let failure = FileFailure.writing(destination)
+                // Without its validator the file can't be resumed, but this failure matters more than that one.
+                if let validator { try? write(validator) }
+                throw failure
+            }
         }
         closeFile()
     }
 
     /// Closes an incomplete file. It is kept if it can be resumed, and otherwise deleted.
     mutating func abandon() {
-        guard let file else { return }
-        // A file that has taken the name meanwhile belongs to somebody else.
-        if !(isResumable && canResume), file.isAt(path) {
-            _ = unlink(validatorPath)
-            _ = unlink(path)
+        try? Self.change(file, at: path) { file in
+            // A file that has taken the name meanwhile belongs to somebody else.
+            if !(isResumable && canResume), file.isAt(path) {
+                _ = unlink(validatorPath)
+                _ = unlink(path)
+            }
         }
         closeFile()
+    }
+
+    /// Changes a file, which belongs to this download alone meanwhile.
+    private static func change(
+        _ file: OpenFile?,
+        at path: String,
+        _ body: (OpenFile) throws(CocoaError) -> Void
+    ) throws(CocoaError) {
+        guard let file, try file.change({ () throws(CocoaError) in try body(file) }) else {
+            throw FileFailure.writing(path, .EBADF)
+        }
     }
 
     private mutating func closeFile() {

@@ -23,7 +23,7 @@ enum BodyLength {
         if let length = HTTPNumber.parse(field) { return length }
         let lengths = Set(
             field.split(separator: ",", omittingEmptySubsequences: false)
-                .map { HTTPNumber.parse($0.trimmingCharacters(in: .whitespaces)) }
+                .map { HTTPNumber.parse(FieldList.trimmed($0)) }
         )
         return lengths.count == 1 ? lengths.first ?? nil : nil
     }

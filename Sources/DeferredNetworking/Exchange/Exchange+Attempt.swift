@@ -196,7 +196,7 @@ extension Exchange {
             handle { $0.machine.streamEnded(error) }
         case .startOver:
             handle { $0.machine.startOver() }
-            guard state.withLock({ $0.machine.hasEnded }) else { return }
+            guard hasEnded else { return }
             endDeadlines()
             _ = attempt.receiver.finish(.failure(URLError(.cancelled, failing: url)))
         }

@@ -171,6 +171,9 @@ package final class Exchange: Sendable {
         !head.isHTTP || settings.policies.validation.accepts(head.status)
     }
 
+    /// True once the request has ended for its caller, also if its receiver is still at work.
+    var hasEnded: Bool { state.withLock { $0.machine.hasEnded } }
+
     /// Returns true if no other attempt would follow a response with this head.
     func isFinal(_ head: ResponseHead) -> Bool {
         let (isChallenge, question) = state.withLock { state in

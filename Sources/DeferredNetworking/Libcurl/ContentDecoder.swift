@@ -51,9 +51,7 @@ struct ContentDecoder {
 
     /// Returns the names in a list, in lower case and without their parameters.
     private static func names(in list: String) -> [String] {
-        list.split(separator: ",").map { item in
-            (item.prefix { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased()
-        }
+        FieldList.members(of: list).map { FieldList.trimmed($0.prefix { $0 != ";" }).lowercased() }
     }
 
     /// Returns nil for a coding that is unknown, or whose library is missing.

@@ -62,7 +62,7 @@ extension ResponseHead {
                 value = rest.first == "\"" ? quoted(&rest) : String(rest.prefix { !";,".contains($0) })
                 rest = rest.drop { !";,".contains($0) }
             }
-            result[name] = result[name] ?? value.trimmingCharacters(in: .whitespaces)
+            result[name] = result[name] ?? String(FieldList.trimmed(value[...]))
         }
         rest = rest.dropFirst()
         return result

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A single range of bytes in a `Range` field: RFC 9110, section 14.1.2.
 package struct RequestedRange {
     private let first: Int64?
@@ -9,8 +7,7 @@ package struct RequestedRange {
     package init?(_ field: String) {
         let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
-        let ends = parts[1].split(separator: "-", omittingEmptySubsequences: false)
-            .map { $0.trimmingCharacters(in: .whitespaces) }
+        let ends = parts[1].split(separator: "-", omittingEmptySubsequences: false).map(FieldList.trimmed)
         guard ends.count == 2, ends != ["", ""], ends.allSatisfy({ $0.isEmpty || HTTPNumber.isValid($0) }) else {
             return nil
         }
@@ -19,7 +16,7 @@ package struct RequestedRange {
     }
 
     /// A number that doesn't fit is beyond the end of any representation.
-    private static func position(_ digits: String) -> Int64? {
+    private static func position(_ digits: Substring) -> Int64? {
         digits.isEmpty ? nil : HTTPNumber.parse(digits) ?? .max
     }
 

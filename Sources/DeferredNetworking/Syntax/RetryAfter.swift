@@ -10,12 +10,12 @@ package enum RetryAfter {
     ///   - field: The value of `Retry-After`.
     ///   - date: The value of `Date`.
     package static func pause(field: String?, date: String?, now: Date) -> Duration? {
-        guard let field = field?.trimmingCharacters(in: .whitespaces) else { return nil }
+        guard let field = field.map({ FieldList.trimmed($0[...]) }) else { return nil }
         if HTTPNumber.isValid(field) {
             // A number of seconds that doesn't fit is longer than anybody waits.
             return .seconds(min(HTTPNumber.parse(field) ?? .max, 1 << 32))
         }
-        guard let until = HTTPDate.seconds(field) else { return nil }
+        guard let until = HTTPDate.seconds(String(field)) else { return nil }
         let start = date.flatMap { HTTPDate.seconds($0) }
         return .seconds(max(0, until - (start ?? Int64(now.timeIntervalSince1970))))
     }

@@ -5,7 +5,7 @@ package enum URLReference {
     /// Returns the absolute URL of a reference in a response from `base`, with only illegal characters percent-encoded:
     /// RFC 3986, section 5. Returns nil if it can't be one.
     package static func resolved(_ reference: String, against base: URL?) -> URL? {
-        let reference = reference.trimmingCharacters(in: .whitespaces)
+        let reference = String(FieldList.trimmed(reference[...]))
         // Without a path, it has that of the base, as that is.
         let hasPath = reference.first.map { !"?#".contains($0) } ?? false
         let path = hasPath ? nil : base?.absoluteURL.path(percentEncoded: true)

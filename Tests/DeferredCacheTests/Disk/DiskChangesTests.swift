@@ -68,6 +68,21 @@ struct DiskChangesTests {
         #expect(new.requests.count == 1)
     }
 
+    @Test func `what was stored before a response that can't be stored does not come back`() async throws {
+        let (one, other) = (cache(), cache())
+        await one.flush().value
+        try FileManager.default.removeItem(at: folder.url.appending(path: "cache"))
+        // The folder that it makes again has other marks.
+        await other.removeAll().value
+        #expect((other --> StubLoader(.response(headers: fresh, body: "1"))).load(.cacheable()).textLater == "1")
+        await other.flush().value
+        clock.advance(by: 1)
+        let new = StubLoader(.response(headers: fresh, body: "2"), .response(headers: fresh, body: "3"))
+        #expect((one --> new).load(.cacheable().with(.reload)).textLater == "2")
+        await one.flush().value
+        #expect((one --> new).load(.cacheable()).textLater == "3")
+    }
+
     @Test func `a change of one resource keeps hardly any others out`() async throws {
         let (one, other) = (cache(), cache())
         let stub = StubLoader()

@@ -471,7 +471,8 @@ struct DiskStoreTests {
         let cache = cache(capacity: 10 << 20)
         let chain = cache --> stub
         let stream = try #require(try await chain.load(.cacheable().streamed()).get().stream)
-        await #expect(throws: (any Error).self) { try await stream.collect() }
+        let error = await #expect(throws: (any Error).self) { try await stream.collect() }
+        #expect("\(try #require(error))".contains("the stored response is damaged"))
         #expect(try await chain.load(.cacheable()).get().text == "two" && cache.statistics.damaged == 1)
     }
 

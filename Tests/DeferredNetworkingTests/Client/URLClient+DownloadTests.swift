@@ -168,6 +168,28 @@ extension URLClientTests {
             #expect(try folder.contents() == [])
         }
 
+        @Test func `one that is cancelled leaves its file to the next, though the engine still has it`() async throws {
+            let server = try LoopbackServer { request in
+                request.number == 1 ? .response(body: "12345", contentLength: 10) + [.stall] : .response(body: "hello")
+            }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            let client = URLClient.fresh()
+            let (url, file) = (server.url("/"), folder.file)
+            let (first, second) = (Deferred<Task<(URL, ResponseHead)>>(), Deferred<Task<(URL, ResponseHead)>>())
+            var options = URLClient.RequestOptions()
+            options.monitor = { event in
+                // On the thread that has the receiver, and closes the file only afterwards.
+                guard case .response = event.kind, let first = first.wait() else { return }
+                first.cancel()
+                second.fill(with: client.download(url, to: file))
+            }
+            first.fill(with: client.download(url, to: file, options: options))
+            #expect(await second.value.ending() == .status(200))
+            #expect(try String(contentsOf: file, encoding: .utf8) == "hello")
+            #expect(try folder.contents() == ["file"])
+        }
+
         @Test(arguments: [true, false])
         func `a deadline leaves a part only where that can be resumed`(isResuming: Bool) async throws {
             let server = try LoopbackServer { _ in

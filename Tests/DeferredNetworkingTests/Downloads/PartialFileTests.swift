@@ -1,3 +1,4 @@
+import DeferredCore
 import Foundation
 import TestSupport
 import Testing
@@ -125,6 +126,44 @@ final class PartialFileTests {
         first.abandon()
         var second = try PartialFile(destination: destination, of: url, isResumable: true)
         second.abandon()
+    }
+
+    @Test func `a download that has ended gives its part up to the next one, and writes no more`() throws {
+        let isOver = Deferred<Void>()
+        var first = try PartialFile(
+            destination: destination,
+            of: url,
+            isResumable: true,
+            isOver: { isOver.isFilled }
+        )
+        try first.restart(validator: try validator())
+        try first.append(Data("hello".utf8))
+        isOver.fill()
+        var second = try PartialFile(destination: destination, of: url, isResumable: true)
+        #expect(second.canResume && second.length == 5)
+        #expect(throws: CocoaError.self) { try first.append(Data("x".utf8)) }
+        #expect(throws: CocoaError.self) { try first.restart(validator: nil) }
+        #expect(throws: CocoaError.self) { try first.complete() }
+        first.abandon()
+        #expect(try names == ["file.partial", "file.partial.validator"])
+        // It still keeps others out.
+        #expect(throws: CocoaError.self) { try PartialFile(destination: destination, of: url, isResumable: true) }
+        try second.resume()
+        try second.append(Data("world".utf8))
+        try second.complete()
+        #expect(try Data(contentsOf: destination) == Data("helloworld".utf8))
+    }
+
+    @Test func `a restart leaves the validator of another download's file alone`() throws {
+        var first = try PartialFile(destination: destination, of: url, isResumable: true)
+        try FileManager.default.removeItem(atPath: first.path)
+        var second = try PartialFile(destination: destination, of: url, isResumable: true)
+        try second.restart(validator: try validator("\"v2\""))
+        try second.append(Data("hello".utf8))
+        #expect(throws: CocoaError.self) { try first.restart(validator: try validator()) }
+        first.abandon()
+        second.abandon()
+        #expect(PartialFile.readValidator(at: second.path + ".validator") == (try validator("\"v2\"")))
     }
 
     @Test func `two downloads that don't resume each write their own file`() throws {

@@ -65,7 +65,7 @@ struct ComparisonTableTests {
     }
 
     private static func rows() throws -> [(purpose: String, line: String)] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         let article = root.appending(path: "Documentation/Deferred.docc/Articles/FetchBesideCurl.md")
         let lines = try String(contentsOf: article, encoding: .utf8).split(separator: "\n").filter {
             $0.hasPrefix("| ")

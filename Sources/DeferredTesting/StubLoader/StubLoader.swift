@@ -98,9 +98,17 @@ public final class StubLoader: HTTPLoader {
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
         let request = task.request
+        // Both at once: a test that has waited for the request may take the task.
         let number = state.withLock { state in
+            let number = state.requests.count
             state.requests.append(request)
-            return state.requests.count - 1
+            state.inFlight[number] = task
+            return number
+        }
+        task.addCompletionHandler { [weak self] _ in
+            // The last reference to the task must not be released under the lock.
+            let task = self?.state.withLock { $0.inFlight.removeValue(forKey: number) }
+            withExtendedLifetime(task) {}
         }
         let answer: Answer
         do {
@@ -109,12 +117,6 @@ public final class StubLoader: HTTPLoader {
             state.withLock { $0.unexpected.append(request) }
             task.fail(.unknown, underlying: error)
             return
-        }
-        state.withLock { $0.inFlight[number] = task }
-        task.addCompletionHandler { [weak self] _ in
-            // The last reference to the task must not be released under the lock.
-            let task = self?.state.withLock { $0.inFlight.removeValue(forKey: number) }
-            withExtendedLifetime(task) {}
         }
         if answer.heedsCancellation {
             task.addCancellationHandler { [weak task] in task?.fail(.cancelled) }

@@ -47,9 +47,9 @@ final class DiskBody: StoredBody {
             file.withLock { $0.failure = failure }
             return nil
         }
-        guard folder.status(of: opened)?.size == count else { return nil }
-        file.withLock { ($0.file, $0.failure) = (opened, nil) }
-        return opened
+        let isWhole = folder.status(of: opened)?.size == count
+        file.withLock { ($0.file, $0.failure) = (isWhole ? opened : nil, nil) }
+        return isWhole ? opened : nil
     }
 
     var bytesInMemory: Data? { file.withLock { $0.bytes } }

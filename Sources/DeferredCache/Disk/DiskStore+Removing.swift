@@ -70,7 +70,7 @@ extension DiskStore {
                         return
                     }
                     guard let file = self.folder.openFile(name) else {
-                        if removesUnreadable { self.queue.async { self.removeHead(name) } }
+                        if removesUnreadable, errno != ENOENT { self.queue.async { self.removeHead(name) } }
                         return
                     }
                     guard let bytes = self.folder.contents(of: file, upTo: HeadFile.sizeLimit),

@@ -52,7 +52,8 @@ final class OpenFile: Sendable {
             guard owner.isOver() else { return false }
             owner.giveUp()
         }
-        guard POSIXFile.lockAgainstOtherProcesses(descriptor) else {
+        // Or this one has ended itself meanwhile, and the next one has the file.
+        guard isOwner.withLock({ $0 && POSIXFile.lockAgainstOtherProcesses(descriptor) }) else {
             leaveTable()
             return false
         }

@@ -129,7 +129,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
         private let reading: Reading
         private let nextPiece: Reading.Next
 
-        /// True once the sequence knows that it has ended, or that nobody reads on.
+        /// True while the sequence is asked for bytes, which it is told of if nobody wants them any more, and at its end.
         private var isTold = false
 
         fileprivate init(_ reading: Reading) {
@@ -141,18 +141,20 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
         public mutating func next() async throws -> Data? {
             do {
                 try reading.checkFailure()
+                isTold = true
                 let bytes = try await (reading.isWoken ? nextPiece() : reading.wakeable(nextPiece))
+                isTold = bytes == nil
                 // Bytes that arrived after a failure are discarded.
                 try reading.checkFailure()
                 reading.note(bytes)
                 return bytes
             } catch {
-                let failure = reading.failure
-                if failure != nil, !isTold { reading.tell(nextPiece) }
+                if !isTold { reading.tell(nextPiece) }
                 isTold = true
+                let failure = reading.failure ?? error
                 // A reader that was cancelled leaves the rest to other readers.
-                if failure == nil, !(error is CancellationError) { reading.finish(error) }
-                throw failure ?? error
+                if !(failure is CancellationError) { reading.finish(failure) }
+                throw failure
             }
         }
     }

@@ -67,8 +67,8 @@ extension CacheFolder {
 
     /// Calls `body` while no other process writes marks, so that none is written between a reading and a writing, and lost.
     ///
-    /// The lock is on the folder, since the one on the file is held while responses are removed, and is held for three calls.
-    /// After a millisecond, whoever holds it was stopped; what is written counts as another process's then.
+    /// The lock is on the folder, and is held for three calls. After a millisecond, whoever holds it was stopped; what is
+    /// written counts as another process's then.
     private func withMarksLocked(_ body: (_ isAlone: Bool) -> Void) {
         at { folder in
             let isAlone = (0..<1_000).contains { _ in
@@ -79,6 +79,31 @@ extension CacheFolder {
             body(isAlone)
             if isAlone { POSIXFile.unlock(folder) }
         }
+    }
+
+    /// Calls `body`, which replaces a head, while no other process does, so that what one of them stores isn't lost.
+    ///
+    /// The lock is on a file of its own: the one on `lock` is held while responses are removed. After a quarter of a second,
+    /// whoever holds it was stopped, and isn't waited for.
+    func withHeadsLocked(_ body: () -> Void) {
+        guard let file = headsFile() else { return body() }
+        let isAlone = (0..<250).contains { _ in
+            if POSIXFile.lockAgainstOtherProcesses(file.descriptor) { return true }
+            _ = usleep(1_000)
+            return false
+        }
+        body()
+        if isAlone { POSIXFile.unlock(file.descriptor) }
+    }
+
+    /// Returns the file that the lock on heads is on, which stays open.
+    private func headsFile() -> File? {
+        if let file = opened.withLock({ $0.heads }) { return file }
+        let descriptor = at { openat($0, "heads", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+        guard descriptor >= 0 else { return nil }
+        let file = File(descriptor)
+        opened.withLock { $0.heads = file }
+        return file
     }
 
     private static func foreignMark(_ file: File, _ position: off_t, _ own: [off_t: OwnMark]) -> UInt64 {

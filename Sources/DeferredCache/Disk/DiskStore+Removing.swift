@@ -16,11 +16,11 @@ extension DiskStore {
     func invalidate(_ key: CacheKey) {
         // At once: a request that is sent next is not outdated.
         folder.changeMark(of: key.text)
-        queue.async { self.removeVariants(of: key) { _ in true } }
+        change { self.removeVariants(of: key) { _ in true } }
     }
 
     func remove(_ key: CacheKey, where isGone: @escaping @Sendable (StoredHead) -> Bool) {
-        queue.async { self.removeVariants(of: key) { isGone($0.head) } }
+        change { self.removeVariants(of: key) { isGone($0.head) } }
     }
 
     func removeVariants(of key: CacheKey, where isGone: (HeadFile.Stored) -> Bool) {
@@ -78,7 +78,7 @@ extension DiskStore {
                     else { return }
                     let gone = Set(head.variants.filter { isGone(key, $0.head) }.map(\.version))
                     if gone.isEmpty { return }
-                    self.queue.async { self.removeVariants(of: key) { gone.contains($0.version) } }
+                    self.change { self.removeVariants(of: key) { gone.contains($0.version) } }
                 }
                 self.queue.async {
                     if removesUnreadable, !isWhole { self.state.withLock { $0.known = [] } }
@@ -93,7 +93,7 @@ extension DiskStore {
         if failure == .lacksDescriptor { return }
         // A response that is removed while it is found has no damage.
         if failure != .hasVanished { state.withLock { $0.damagedCount += 1 } }
-        queue.async { self.removeVariants(of: key) { $0.version == stored.version } }
+        change { self.removeVariants(of: key) { $0.version == stored.version } }
     }
 
     func removeAll(_ body: @escaping @Sendable () -> Void) {

@@ -8,7 +8,7 @@ internal import Foundation
 /// A body is a file that is written once. A head file has what is stored of a resource besides the bodies, and is replaced
 /// by renaming a complete one. So whenever a process is killed, there is the old head or the new one, each with its bodies.
 /// What a loss of power leaves behind is found by the checksums, which all bytes are checked against before they are used.
-/// Readers need no lock, and of several writers, the last wins.
+/// Readers need no lock. Writers of heads wait for those of other processes, so that none undoes what another one did.
 final class DiskStore: ResponseStore {
     var salt: [UInt8] { folder.salt }
     let isBlocking = true
@@ -143,20 +143,28 @@ final class DiskStore: ResponseStore {
         guard Int64(body.count) <= bodyLimit else { return remove(key) { head.supersedes($0, ticket) } }
         queue.async {
             let writer = body.isEmpty ? nil : self.writer(key, head, ticket) as? DiskWriter
-            if body.isEmpty || writer?.append(body) == true { return self.commit(key, head, writer, ticket) }
-            writer?.discard()
-            if ticket.allows(head) { self.removeVariants(of: key) { head.supersedes($0.head, ticket) } }
+            let isWhole = body.isEmpty || writer?.append(body) == true
+            self.folder.withHeadsLocked {
+                if isWhole { return self.commit(key, head, writer, ticket) }
+                writer?.discard()
+                if ticket.allows(head) { self.removeVariants(of: key) { head.supersedes($0.head, ticket) } }
+            }
         }
     }
 
     func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: FetchTicket) -> (any BodyWriter)? {
         guard head.extent.count <= bodyLimit else { return nil }
         return DiskWriter(folder, space, limit: bodyLimit) { head, writer in
-            self.queue.async { self.commit(key, head, writer, ticket) }
+            self.change { self.commit(key, head, writer, ticket) }
         }
     }
 
-    /// Stores a response whose body is there, or is empty: then it has no file. Called on the queue.
+    /// Calls `body`, which reads a head and replaces it, on the queue, and while no other process does so.
+    func change(_ body: @escaping @Sendable () -> Void) {
+        queue.async { self.folder.withHeadsLocked(body) }
+    }
+
+    /// Stores a response whose body is there, or is empty: then it has no file. Called by ``change(_:)``.
     private func commit(_ key: CacheKey, _ head: StoredHead, _ writer: DiskWriter?, _ ticket: FetchTicket) {
         let stored = HeadFile.Stored(
             head: keepsCookies ? head : head.withoutCookies,
@@ -228,7 +236,7 @@ final class DiskStore: ResponseStore {
     }
 
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: FetchTicket) {
-        queue.async {
+        change {
             let entry = self.current(key)?.0
             guard self.isCurrent(key, head, ticket), var file = entry?.head ?? self.read(key).0,
                 let index = file.variants.firstIndex(where: { $0.version == stored.version }),

@@ -1,6 +1,7 @@
 import DeferredCore
 import DeferredTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -66,6 +67,74 @@ struct DiskChangesTests {
             await cache.flush().value
         }
         #expect(new.requests.count == 1)
+    }
+
+    /// A cache whose process stops for a while before it renames a file, once.
+    private func cache(stopping isStopping: @escaping @Sendable () -> Void) -> Cache {
+        let path = folder.url.appending(path: "cache").path
+        let count = Atomic(0)
+        return clock.cache(
+            Cache.Storage { now in
+                DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+                    if call == .rename, count.wrappingAdd(1, ordering: .relaxed).newValue == 2 { isStopping() }
+                    return true
+                }
+            }
+        )
+    }
+
+    @Test(arguments: ["another variant", "an update", "a removal"])
+    func `what two processes do to a resource at the same time is all done`(change: String) async throws {
+        let languages = StubLoader { request in
+            let language = request.headers["Accept-Language"] ?? "-"
+            return request.headers["If-None-Match"] == nil
+                ? .response(
+                    headers: ["Cache-Control": "max-age=100", "Vary": "Accept-Language", "ETag": "\"\(language)\""],
+                    body: language
+                )
+                : .response(.notModified, headers: ["Cache-Control": "max-age=900"])
+        }
+        func request(_ language: String) -> HTTPRequest {
+            .cacheable(.get, "/", ["Accept-Language": language])
+        }
+        let stopped = DispatchSemaphore(value: 0)
+        let one = cache {
+            stopped.signal()
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+        let other = cache()
+        #expect((one --> languages).load(request("fi")).textLater == "fi")
+        await one.flush().value
+        // Another process has read the head now, and is about to replace it.
+        let storing = (one --> languages).load(request("sv"))
+        stopped.wait()
+        switch change {
+        case "another variant": #expect((other --> languages).load(request("en")).textLater == "en")
+        case "an update": #expect((other --> languages).load(request("fi").with(.validate)).textLater == "fi")
+        default: other.remove { $0.headers["ETag"] == "\"fi\"" }
+        }
+        #expect(storing.textLater == "sv")
+        for cache in [one, other] { await cache.flush().value }
+        let stub = StubLoader()
+        #expect((other --> stub).load(request("sv").with(.onlyCached)).textLater == "sv")
+        if change == "another variant" {
+            #expect((one --> stub).load(request("en").with(.onlyCached)).textLater == "en")
+        }
+        clock.advance(by: 200)
+        let isFresh = (one --> stub).load(request("fi").with(.onlyCached)).statusLater == 200
+        #expect(isFresh == (change == "an update"))
+    }
+
+    @Test func `a process that was stopped while it stored keeps no other one from storing`() async throws {
+        let isOver = DispatchSemaphore(value: 0)
+        let (one, other) = (cache { isOver.wait() }, cache())
+        let stub = StubLoader { .response(headers: ["Cache-Control": "max-age=100"], body: $0.path) }
+        for path in ["/1", "/2"] { #expect((one --> stub).load(.cacheable(.get, path)).textLater == path) }
+        #expect((other --> stub).load(.cacheable(.get, "/3")).textLater == "/3")
+        await other.flush().value
+        #expect((other --> StubLoader()).load(.cacheable(.get, "/3").with(.onlyCached)).textLater == "/3")
+        isOver.signal()
+        await one.flush().value
     }
 
     @Test func `what was stored before a response that can't be stored does not come back`() async throws {

@@ -319,7 +319,7 @@ struct HeapTests {
     func `nothing is left`(by derivation: String) async {
         await #expect(processExitsWith: .success, "\(derivation)") { [derivation] in
             for operation in Self.derived where operation.name.hasPrefix(derivation + ":") {
-                try await operation.expectNothingLeft(count: 300)
+                try await operation.expectNothingLeft(count: 100)
             }
         }
     }

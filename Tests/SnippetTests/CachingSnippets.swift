@@ -69,7 +69,7 @@ struct CachingSnippets {
 #sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 129)
         request.cachePolicy = .validate    // ask the server whether the response has changed: pull to refresh
         request.cachePolicy = .reload      // fetch the response in any case
-        request.cachePolicy = .onlyCached  // a fresh response, or status 504
+        request.cachePolicy = .onlyCached  // what may be used without asking, or status 504
         request.cachePolicy = .anyAge      // offline: a response of any age, or status 504
         request.cachePolicy = .bypass      // neither answer from the cache nor store
 #sourceLocation()
@@ -98,24 +98,24 @@ struct CachingSnippets {
     }
 
     @Test func `Statistics, contents and health`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 221)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 222)
         let cache = Cache(.memory())
         let statistics = cache.statistics
         print("\(statistics.hits) hits, \(statistics.validated) validated, \(statistics.misses) misses, \(statistics.bytes) bytes")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 226)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 227)
         #expect(statistics.hits == 0 && statistics.bytes == 0)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 233)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 234)
         await cache.remove { $0.partition == "alice" || $0.age > .seconds(86_400) }.value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 236)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 237)
         #expect(await cache.entries().value.isEmpty)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 242)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 243)
         let told = Cache(.memory(), statusName: "app")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 245)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 246)
         let origin = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
         let loader = joined(told, origin)
         for status in ["app; fwd=uri-miss; stored", "app; hit; ttl=60"] {
@@ -123,21 +123,21 @@ struct CachingSnippets {
             #expect(answer.headers["Cache-Status"]?.hasPrefix(status.dropLast(2)) == true)
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 257)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 258)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 261)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 262)
         let stored = Cache(.disk(at: folder), onHealthChange: { print($0) })
         if !stored.health.isStoring { print(stored.health.lastFailure?.reason ?? "") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 265)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 266)
         #expect(stored.health.isStoring)
 #sourceLocation()
     }
 
     func `Coming from other caches`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 283)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 284)
         var configuration = URLClient.Configuration()
         configuration.cache = Cache(.memory(capacity: 32 << 20))
         let url = URL(filePath: "/a")
@@ -157,10 +157,10 @@ struct CachingSnippets {
     }
 
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 306)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 307)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 309)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 310)
         #expect(chain.successors.dropFirst().first is Cache)
 #sourceLocation()
     }

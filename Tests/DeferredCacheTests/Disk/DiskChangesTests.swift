@@ -120,6 +120,9 @@ struct DiskChangesTests {
         if change == "another variant" {
             #expect((one --> stub).load(request("en").with(.onlyCached)).textLater == "en")
         }
+        if change == "a removal" {
+            #expect((one --> stub).load(request("fi").with(.onlyCached)).statusLater == 504)
+        }
         clock.advance(by: 200)
         let isFresh = (one --> stub).load(request("fi").with(.onlyCached)).statusLater == 200
         #expect(isFresh == (change == "an update"))

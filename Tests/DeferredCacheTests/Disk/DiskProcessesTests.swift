@@ -79,7 +79,6 @@ struct DiskProcessesTests {
     func `a process that is killed at any call of the file system leaves nothing that is wrong`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.url.appending(path: "cache").path
-        let isThorough = rounds(2) > 2
         for limit in stride(from: 1, to: 61, by: isThorough ? 1 : 6) {
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 [path = path as String, seed = UInt64(limit) as UInt64, limit = limit as Int] in

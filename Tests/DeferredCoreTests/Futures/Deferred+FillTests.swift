@@ -73,7 +73,7 @@ struct DeferredFillTests {
         _ values: [Value],
         areEqual: @escaping @Sendable (Value, Value) -> Bool
     ) {
-        let (rounds, batch) = (isSanitized ? 20_000 : 100_000, 10_000)
+        let (rounds, batch) = isSanitized ? (5_000, 1_000) : (100_000, 10_000)
         let futures = Lock<[Deferred<Value>]>([])
         let winners = Lock<[Int?]>([])
         let gate = Gate(values.count)

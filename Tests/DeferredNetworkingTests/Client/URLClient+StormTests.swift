@@ -19,7 +19,7 @@ extension URLClientTests {
         private static let paths = ["/ok", "/redirect", "/loop", "/basic", "/big", "/reset", "/stall", "/busy"]
 
         /// The number of requests; smaller under a sanitizer, where each takes many times as long.
-        private static let count = isSanitized ? 4_000 : 20_000
+        private static let count = isSanitized ? 1_000 : isThorough ? 20_000 : 8_000
 
         private func begin(
             _ number: Int,

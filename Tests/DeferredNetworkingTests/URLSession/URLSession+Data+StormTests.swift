@@ -13,6 +13,8 @@ import FoundationNetworking
 extension URLSessionTests {
     @Suite("Storms", .alone)
     struct Storm {
+        /// The number of requests of each of ten workers.
+        private static let count = isSanitized ? 40 : isThorough ? 250 : 100
         private static let paths = ["/ok", "/redirect", "/loop", "/basic", "/big", "/reset", "/stall"]
 
         private func delegate() -> DecidingDelegate {
@@ -46,7 +48,7 @@ extension URLSessionTests {
                 for worker in 0..<10 {
                     group.addTask {
                         var random = SeededGenerator(seed: seed * 100 + UInt64(worker))
-                        for _ in 0..<250 {
+                        for _ in 0..<Self.count {
                             let path = Self.paths[Int.random(in: 0..<Self.paths.count, using: &random)]
                             let task = session.beginDataTask(with: .post(server.url(path), Data("body".utf8)))
                             task.upon(.immediate) { endings.add(Ending($0)) }
@@ -57,7 +59,7 @@ extension URLSessionTests {
                     }
                 }
             }
-            #expect(endings.entries.count == 2_500)
+            #expect(endings.entries.count == 10 * Self.count)
             let expected: [Ending] = [
                 .status(200), .status(401), .url(.cancelled), .url(.networkConnectionLost), .url(.httpTooManyRedirects),
             ]

@@ -67,12 +67,12 @@ struct CancelReachesProducersTests {
 
     @Test(arguments: Work.allCases)
     func `a cancel that meets the next step reaches every producer, and the task ends`(_ work: Work) {
-        check(work, rounds: 300, waiting: 0)
+        check(work, rounds: isSanitized ? 60 : 300, waiting: 0)
     }
 
     @Test(arguments: Work.allCases)
     func `a cancel that meets the next step under 1,000 waiters reaches every producer, and ends all`(_ work: Work) {
-        check(work, rounds: 40, waiting: 1_000)
+        check(work, rounds: isSanitized ? 8 : 40, waiting: 1_000)
     }
 
     private func check(_ work: Work, rounds: Int, waiting: Int) {

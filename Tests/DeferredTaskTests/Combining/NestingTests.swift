@@ -38,7 +38,7 @@ struct NestingTests {
 
     // A stack of this size overflows at some 1,500 levels of recursion in a debug build.
     private static let stackSize = (isSanitized ? 512 : 256) << 10
-    private static let depth = isSanitized ? 2_000 : 5_000
+    private static let depth = isSanitized ? 2_000 : 3_000
 
     @Test(arguments: Operator.allCases, End.allCases)
     func `operators nest to any depth`(nested: Operator, end: End) async {

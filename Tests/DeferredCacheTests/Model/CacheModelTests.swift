@@ -139,8 +139,9 @@ final class CacheModel {
         let step: Int
         /// The least versions of a response with a part, and with the whole.
         let least: (Int, Int)
-        /// The time at which it began, before which no stored response was chosen.
-        let start: CacheInstant
+        /// The time at which it began, before which no stored response was chosen: by the least that the wall clock has shown
+        /// since, as a folder is read later.
+        var start: CacheInstant
         var reading: DeferredTask.Task<Data>?
         var isCancelled = false
 
@@ -188,6 +189,7 @@ final class CacheModel {
             let seconds: Double = pick([-31_536_000, -100, -5, 5, 100, 31_536_000])
             note("set the wall clock by \(seconds)")
             clock.setWall(by: seconds)
+            for one in inFlight { one.start.wall = min(one.start.wall, clock.instant.wall) }
         case 84..<93:
             origin.change(path, &generator)
             note("origin \(path): \(origin.storage.state.withLock { $0.resources[path] }!)")

@@ -123,6 +123,7 @@ struct HTTPInSwiftTests {
         #expect(kept == nil)
     }
 
+    #if os(macOS) || os(Linux)
     @Test func `a next loader is set once`() async {
         await #expect(processExitsWith: .failure) {
             let loader = LoaderObject()
@@ -130,6 +131,7 @@ struct HTTPInSwiftTests {
             loader.nextLoader = StubLoader()
         }
     }
+    #endif
 
     @available(*, deprecated)
     @Test func `the other names lead to ours`() async throws {

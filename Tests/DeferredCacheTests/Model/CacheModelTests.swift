@@ -142,6 +142,8 @@ final class CacheModel {
         /// The time at which it began, before which no stored response was chosen: by the least that the wall clock has shown
         /// since, as a folder is read later.
         var start: CacheInstant
+        /// The most that the wall clock has shown since, before it was set.
+        var highest: Int64
         var reading: DeferredTask.Task<Data>?
         var isCancelled = false
 
@@ -157,6 +159,7 @@ final class CacheModel {
             self.step = step
             self.least = least
             start = clock.instant
+            highest = start.wall
         }
     }
 
@@ -188,8 +191,7 @@ final class CacheModel {
         case 82..<84:
             let seconds: Double = pick([-31_536_000, -100, -5, 5, 100, 31_536_000])
             note("set the wall clock by \(seconds)")
-            clock.setWall(by: seconds)
-            for one in inFlight { one.start.wall = min(one.start.wall, clock.instant.wall) }
+            setWall(by: seconds)
         case 84..<93:
             origin.change(path, &generator)
             note("origin \(path): \(origin.storage.state.withLock { $0.resources[path] }!)")
@@ -224,7 +226,21 @@ final class CacheModel {
 
     private func noteTimes() {
         let last = origin.storage.state.withLock { $0.time }
-        for time in 0...last where times[time] == nil { times[time] = instant }
+        var now = instant
+        now.wall = inFlight.map(\.highest).reduce(now.wall, max)
+        for time in 0...last where times[time] == nil { times[time] = now }
+    }
+
+    /// A request that is on its way has a time before the clock was set back, and finds what is stored after that.
+    private func setWall(by seconds: Double) {
+        noteTimes()
+        let highest = clock.instant.wall
+        for (time, made) in times where firstDelivery[time] == nil { times[time]?.wall = max(made.wall, highest) }
+        clock.setWall(by: seconds)
+        for one in inFlight {
+            one.start.wall = min(one.start.wall, clock.instant.wall)
+            one.highest = max(one.highest, highest)
+        }
     }
 
     private func request(_ method: HTTPMethod, _ path: String) -> HTTPRequest {

@@ -70,30 +70,38 @@ extension CacheFolder {
     /// The lock is on the folder, and is held for three calls. After a millisecond, whoever holds it was stopped; what is
     /// written counts as another process's then.
     private func withMarksLocked(_ body: (_ isAlone: Bool) -> Void) {
-        at { folder in
-            let isAlone = (0..<1_000).contains { _ in
-                if POSIXFile.lockAgainstOtherProcesses(folder) { return true }
-                _ = sched_yield()
-                return false
-            }
-            body(isAlone)
-            if isAlone { POSIXFile.unlock(folder) }
+        at { folder in Self.locking(folder, tries: 20, pause: 50, body) }
+    }
+
+    /// Calls `body`, which replaces or removes heads, while no other process does, so that none undoes what another one did.
+    ///
+    /// The lock is on a file of its own: the one on `lock` is held while responses are removed. After a quarter of a second,
+    /// whoever holds it was stopped, and isn't waited for again until the lock is free.
+    func withHeadsLocked(_ body: () -> Void) {
+        guard let file = headsFile() else { return body() }
+        let isStopped = opened.withLock { $0.isHolderStopped }
+        Self.locking(file.descriptor, tries: isStopped ? 1 : 250, pause: 1_000) { isAlone in
+            if isAlone == isStopped { opened.withLock { $0.isHolderStopped = !isAlone } }
+            body()
         }
     }
 
-    /// Calls `body`, which replaces a head, while no other process does, so that what one of them stores isn't lost.
+    /// Calls `body` with the lock on an open file, or without it if other processes keep it, or the file system has none.
     ///
-    /// The lock is on a file of its own: the one on `lock` is held while responses are removed. After a quarter of a second,
-    /// whoever holds it was stopped, and isn't waited for.
-    func withHeadsLocked(_ body: () -> Void) {
-        guard let file = headsFile() else { return body() }
-        let isAlone = (0..<250).contains { _ in
-            if POSIXFile.lockAgainstOtherProcesses(file.descriptor) { return true }
-            _ = usleep(1_000)
-            return false
+    /// - Parameter pause: The time between two tries, in microseconds.
+    private static func locking(
+        _ descriptor: Int32,
+        tries: Int,
+        pause: useconds_t,
+        _ body: (_ isAlone: Bool) -> Void
+    ) {
+        var isAlone = POSIXFile.lockAgainstOtherProcesses(descriptor)
+        for _ in 1..<tries where !isAlone && (errno == EWOULDBLOCK || errno == EINTR) {
+            _ = usleep(pause)
+            isAlone = POSIXFile.lockAgainstOtherProcesses(descriptor)
         }
-        body()
-        if isAlone { POSIXFile.unlock(file.descriptor) }
+        body(isAlone)
+        if isAlone { POSIXFile.unlock(descriptor) }
     }
 
     /// Returns the file that the lock on heads is on, which stays open.

@@ -29,6 +29,8 @@ final class CacheFolder: Sendable {
         var marks: File?
         /// The file that the lock on heads is on.
         var heads: File?
+        /// True if that lock could not be had: its holder was stopped, or the file system has no locks.
+        var isHolderStopped = false
     }
 
     /// The open folder, which is closed with this object.

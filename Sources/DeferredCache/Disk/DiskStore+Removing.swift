@@ -16,11 +16,11 @@ extension DiskStore {
     func invalidate(_ key: CacheKey) {
         // At once: a request that is sent next is not outdated.
         folder.changeMark(of: key.text)
-        change { self.removeVariants(of: key) { _ in true } }
+        changeHead { self.removeVariants(of: key) { _ in true } }
     }
 
     func remove(_ key: CacheKey, where isGone: @escaping @Sendable (StoredHead) -> Bool) {
-        change { self.removeVariants(of: key) { isGone($0.head) } }
+        changeHead { self.removeVariants(of: key) { isGone($0.head) } }
     }
 
     func removeVariants(of key: CacheKey, where isGone: (HeadFile.Stored) -> Bool) {
@@ -78,7 +78,7 @@ extension DiskStore {
                     else { return }
                     let gone = Set(head.variants.filter { isGone(key, $0.head) }.map(\.version))
                     if gone.isEmpty { return }
-                    self.change { self.removeVariants(of: key) { gone.contains($0.version) } }
+                    self.changeHead { self.removeVariants(of: key) { gone.contains($0.version) } }
                 }
                 self.queue.async {
                     if removesUnreadable, !isWhole { self.state.withLock { $0.known = [] } }
@@ -93,7 +93,7 @@ extension DiskStore {
         if failure == .lacksDescriptor { return }
         // A response that is removed while it is found has no damage.
         if failure != .hasVanished { state.withLock { $0.damagedCount += 1 } }
-        change { self.removeVariants(of: key) { $0.version == stored.version } }
+        changeHead { self.removeVariants(of: key) { $0.version == stored.version } }
     }
 
     func removeAll(_ body: @escaping @Sendable () -> Void) {
@@ -103,7 +103,7 @@ extension DiskStore {
             var isEmpty = true
             let isWhole = self.folder.forEachName { name in
                 switch CacheFileName.kind(of: name) {
-                case .head: isEmpty = self.removeHead(name) && isEmpty
+                case .head: self.folder.withHeadsLocked { isEmpty = self.removeHead(name) && isEmpty }
                 case .body, .temporary: isEmpty = self.folder.removeFile(name) && isEmpty
                 case nil: break
                 }

@@ -155,16 +155,16 @@ final class DiskStore: ResponseStore {
     func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: FetchTicket) -> (any BodyWriter)? {
         guard head.extent.count <= bodyLimit else { return nil }
         return DiskWriter(folder, space, limit: bodyLimit) { head, writer in
-            self.change { self.commit(key, head, writer, ticket) }
+            self.changeHead { self.commit(key, head, writer, ticket) }
         }
     }
 
     /// Calls `body`, which reads a head and replaces it, on the queue, and while no other process does so.
-    func change(_ body: @escaping @Sendable () -> Void) {
+    func changeHead(_ body: @escaping @Sendable () -> Void) {
         queue.async { self.folder.withHeadsLocked(body) }
     }
 
-    /// Stores a response whose body is there, or is empty: then it has no file. Called by ``change(_:)``.
+    /// Stores a response whose body is there, or is empty: then it has no file. Called by ``changeHead(_:)``.
     private func commit(_ key: CacheKey, _ head: StoredHead, _ writer: DiskWriter?, _ ticket: FetchTicket) {
         let stored = HeadFile.Stored(
             head: keepsCookies ? head : head.withoutCookies,
@@ -236,7 +236,7 @@ final class DiskStore: ResponseStore {
     }
 
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: FetchTicket) {
-        change {
+        changeHead {
             let entry = self.current(key)?.0
             guard self.isCurrent(key, head, ticket), var file = entry?.head ?? self.read(key).0,
                 let index = file.variants.firstIndex(where: { $0.version == stored.version }),

@@ -1,7 +1,6 @@
 import DeferredCore
 import DeferredTesting
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -69,21 +68,31 @@ struct DiskChangesTests {
         #expect(new.requests.count == 1)
     }
 
-    /// A cache whose process stops for a while before it renames a file, once.
-    private func cache(stopping isStopping: @escaping @Sendable () -> Void) -> Cache {
+    /// A cache whose process stops for a while when it stores its second response: it has read the head, and is about to
+    /// write it.
+    private func cache(after first: HTTPRequest, from stub: StubLoader, stop: @escaping @Sendable () -> Void) -> Cache {
         let path = folder.url.appending(path: "cache").path
-        let count = Atomic(0)
-        return clock.cache(
+        let calls = Lock<[CacheFolder.Call]?>(nil)
+        let cache = clock.cache(
             Cache.Storage { now in
                 DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
-                    if call == .rename, count.wrappingAdd(1, ordering: .relaxed).newValue == 2 { isStopping() }
+                    let created = calls.withLock { calls in
+                        calls?.append(call)
+                        return calls?.count { $0 == .create }
+                    }
+                    // The body's file is the first.
+                    if call == .create, created == 2 { stop() }
                     return true
                 }
             }
         )
+        #expect((cache --> stub).load(first).statusLater == 200)
+        _ = cache.flush().wait()
+        calls.withLock { $0 = [] }
+        return cache
     }
 
-    @Test(arguments: ["another variant", "an update", "a removal"])
+    @Test(arguments: ["another variant", "an update", "a removal", "the removal of all"])
     func `what two processes do to a resource at the same time is all done`(change: String) {
         let languages = StubLoader { request in
             let language = request.headers["Accept-Language"] ?? "-"
@@ -97,30 +106,37 @@ struct DiskChangesTests {
         func request(_ language: String) -> HTTPRequest {
             .cacheable(.get, "/", ["Accept-Language": language])
         }
-        let stopped = DispatchSemaphore(value: 0)
-        let one = cache {
+        let (stopped, changed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let one = cache(after: request("fi"), from: languages) {
             stopped.signal()
-            Thread.sleep(forTimeInterval: 0.02)
+            // Nothing is changed meanwhile, which only time can tell.
+            _ = changed.wait(timeout: .now() + .milliseconds(20))
         }
         let other = cache()
-        #expect((one --> languages).load(request("fi")).textLater == "fi")
-        _ = one.flush().wait()
-        // Another process has read the head now, and is about to replace it.
         let storing = (one --> languages).load(request("sv"))
         stopped.wait()
+        let end: Future<Void>
         switch change {
-        case "another variant": #expect((other --> languages).load(request("en")).textLater == "en")
-        case "an update": #expect((other --> languages).load(request("fi").with(.validate)).textLater == "fi")
-        default: other.remove { $0.headers["ETag"] == "\"fi\"" }
+        case "a removal": end = other.remove { $0.headers["ETag"] == "\"fi\"" }
+        case "the removal of all": end = other.removeAll()
+        default:
+            let request = change == "an update" ? request("fi").with(.validate) : request("en")
+            #expect((other --> languages).load(request).statusLater == 200)
+            end = other.flush()
         }
+        end.upon(.immediate) { changed.signal() }
         #expect(storing.textLater == "sv")
-        for cache in [one, other] { _ = cache.flush().wait() }
+        for end in [end, one.flush(), other.flush()] { end.wait() }
         let stub = StubLoader()
-        #expect((other --> stub).load(request("sv").with(.onlyCached)).textLater == "sv")
+        // A head that came back would list it, even without its body.
+        let isListed = one.entries { $0.headers["ETag"] == "\"fi\"" }.wait()?.isEmpty == false
+        #expect(isListed == !change.contains("removal"))
+        let isKept = change != "the removal of all"
+        #expect((other --> stub).load(request("sv").with(.onlyCached)).statusLater == (isKept ? 200 : 504))
         if change == "another variant" {
             #expect((one --> stub).load(request("en").with(.onlyCached)).textLater == "en")
         }
-        if change == "a removal" {
+        if change.contains("removal") {
             #expect((one --> stub).load(request("fi").with(.onlyCached)).statusLater == 504)
         }
         clock.advance(by: 200)
@@ -130,9 +146,9 @@ struct DiskChangesTests {
 
     @Test func `a process that was stopped while it stored keeps no other one from storing`() async throws {
         let isOver = DispatchSemaphore(value: 0)
-        let (one, other) = (cache { isOver.wait() }, cache())
         let stub = StubLoader { .response(headers: ["Cache-Control": "max-age=100"], body: $0.path) }
-        for path in ["/1", "/2"] { #expect((one --> stub).load(.cacheable(.get, path)).textLater == path) }
+        let (one, other) = (cache(after: .cacheable(.get, "/1"), from: stub) { isOver.wait() }, cache())
+        #expect((one --> stub).load(.cacheable(.get, "/2")).textLater == "/2")
         #expect((other --> stub).load(.cacheable(.get, "/3")).textLater == "/3")
         await other.flush().value
         #expect((other --> StubLoader()).load(.cacheable(.get, "/3").with(.onlyCached)).textLater == "/3")

@@ -130,7 +130,8 @@ public struct Cache: HTTPLink {
         core.load(task, next, caller)
     }
 
-    /// Waits until all responses are stored whose bodies have been read to their ends.
+    /// Waits until all responses are stored whose bodies have been read to their ends, and those are removed that were to
+    /// be.
     ///
     /// For a program that ends: what a cache on disk has received is written a moment after it is delivered.
     ///

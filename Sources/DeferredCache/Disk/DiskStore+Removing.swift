@@ -62,6 +62,7 @@ extension DiskStore {
         _ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool,
         _ end: @escaping @Sendable () -> Void
     ) {
+        sweeps.enter()
         // After what was stored before, and without holding up hits while all heads are read.
         queue.async {
             self.bodies.async {
@@ -83,6 +84,7 @@ extension DiskStore {
                 self.queue.async {
                     if removesUnreadable, !isWhole { self.state.withLock { $0.known = [] } }
                     end()
+                    self.sweeps.leave()
                 }
             }
         }

@@ -19,6 +19,8 @@ final class DiskStore: ResponseStore {
     /// Orders all that is read and written of heads.
     let queue = DispatchQueue(label: "deferred.cache.heads", qos: .userInitiated)
     let bodies = DispatchQueue(label: "deferred.cache.bodies", qos: .userInitiated, attributes: .concurrent)
+    /// The sweeps that have begun and not ended.
+    let sweeps = DispatchGroup()
     private let now: @Sendable () -> CacheInstant
     let front = DiskFront(capacity: 4 << 20)
     /// Distinguishes this object's steady clock from those of other processes and objects.
@@ -259,7 +261,9 @@ final class DiskStore: ResponseStore {
         }
     }
 
-    func flush(_ body: @escaping @Sendable () -> Void) { queue.async { self.space.whenTidy(body) } }
+    func flush(_ body: @escaping @Sendable () -> Void) {
+        queue.async { self.sweeps.notify(queue: self.queue) { self.space.whenTidy(body) } }
+    }
 
     func mark(of key: CacheKey) -> UInt64 { folder.mark(of: key.text) }
 }

@@ -151,6 +151,21 @@ struct DiskHealthTests {
         #expect(await cache.entries().value.isEmpty && stores(cache, "/a"))
     }
 
+    @Test func `flush waits for a removal that has begun`() {
+        let path = url.path
+        let storage = Cache.Storage { now in
+            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+                if "\(call)" == "\(CacheFolder.Call.list)" { usleep(50_000) }
+                return true
+            }
+        }
+        let cache = cache(storage)
+        #expect(stores(cache, "/a"))
+        let removal = cache.remove { _ in true }
+        _ = cache.flush().wait()
+        #expect(removal.isFilled)
+    }
+
     @Test(arguments: [0, 1]) func `what can't be opened, as with too many open files, stays stored`(allowed: Int) {
         let fault = Fault()
         let cache = cache(storage(fault))

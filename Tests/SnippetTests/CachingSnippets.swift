@@ -98,24 +98,24 @@ struct CachingSnippets {
     }
 
     @Test func `Statistics, contents and health`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 222)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 223)
         let cache = Cache(.memory())
         let statistics = cache.statistics
         print("\(statistics.hits) hits, \(statistics.validated) validated, \(statistics.misses) misses, \(statistics.bytes) bytes")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 227)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 228)
         #expect(statistics.hits == 0 && statistics.bytes == 0)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 234)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 235)
         await cache.remove { $0.partition == "alice" || $0.age > .seconds(86_400) }.value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 237)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 238)
         #expect(await cache.entries().value.isEmpty)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 243)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 244)
         let told = Cache(.memory(), statusName: "app")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 246)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 247)
         let origin = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
         let loader = joined(told, origin)
         for status in ["app; fwd=uri-miss; stored", "app; hit; ttl=60"] {
@@ -123,21 +123,21 @@ struct CachingSnippets {
             #expect(answer.headers["Cache-Status"]?.hasPrefix(status.dropLast(2)) == true)
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 258)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 259)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 262)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 263)
         let stored = Cache(.disk(at: folder), onHealthChange: { print($0) })
         if !stored.health.isStoring { print(stored.health.lastFailure?.reason ?? "") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 266)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 267)
         #expect(stored.health.isStoring)
 #sourceLocation()
     }
 
     func `Coming from other caches`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 284)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 285)
         var configuration = URLClient.Configuration()
         configuration.cache = Cache(.memory(capacity: 32 << 20))
         let url = URL(filePath: "/a")
@@ -157,10 +157,10 @@ struct CachingSnippets {
     }
 
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 307)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 308)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 310)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 311)
         #expect(chain.successors.dropFirst().first is Cache)
 #sourceLocation()
     }

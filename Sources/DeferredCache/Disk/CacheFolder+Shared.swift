@@ -50,10 +50,7 @@ extension CacheFolder {
     /// Tells other processes that a resource was changed; `nil` for all. Some others share its mark: what is on its way of
     /// these, to other processes, is not stored either.
     func changeMark(of key: String?) {
-        // Another process may have made a removed folder again, and use that.
-        var status = stat()
-        if at({ fstat($0, &status) }) != 0 || status.st_nlink == 0 { _ = reopen() }
-        guard let file = marks() else { return }
+        guard let file = currentMarks() else { return }
         guard let key else { return write((0..<Self.markCount).map { _ in .random(in: 1 ... .max) }, to: file, at: 0) }
         let (position, new) = (Self.position(key), UInt64.random(in: 1 ... .max))
         ownMarks.withLock { own in
@@ -75,10 +72,10 @@ extension CacheFolder {
 
     /// Calls `body`, which replaces or removes heads, while no other process does, so that none undoes what another one did.
     ///
-    /// The lock is on a file of its own: the one on `lock` is held while responses are removed. After a quarter of a second,
-    /// whoever holds it was stopped, and isn't waited for again until the lock is free.
+    /// The lock is on the file with the marks. After a quarter of a second, whoever holds it was stopped, and isn't waited for
+    /// again until the lock is free.
     func withHeadsLocked(_ body: () -> Void) {
-        guard let file = headsFile() else { return body() }
+        guard let file = currentMarks() else { return body() }
         let isStopped = opened.withLock { $0.isHolderStopped }
         Self.locking(file.descriptor, tries: isStopped ? 1 : 250, pause: 1_000) { isAlone in
             if isAlone == isStopped { opened.withLock { $0.isHolderStopped = !isAlone } }
@@ -104,16 +101,6 @@ extension CacheFolder {
         if isAlone { POSIXFile.unlock(descriptor) }
     }
 
-    /// Returns the file that the lock on heads is on, which stays open.
-    private func headsFile() -> File? {
-        if let file = opened.withLock({ $0.heads }) { return file }
-        let descriptor = at { openat($0, "heads", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600) }
-        guard descriptor >= 0 else { return nil }
-        let file = File(descriptor)
-        opened.withLock { $0.heads = file }
-        return file
-    }
-
     private static func foreignMark(_ file: File, _ position: off_t, _ own: [off_t: OwnMark]) -> UInt64 {
         var mark: UInt64 = 0
         let count = withUnsafeMutableBytes(of: &mark) { pread(file.descriptor, $0.baseAddress, 8, position) }
@@ -130,22 +117,33 @@ extension CacheFolder {
         off_t(Array(key.utf8).withUnsafeBytes(XXHash64.hash) % UInt64(markCount) * 8)
     }
 
+    /// Returns the file with the marks that other processes use: if it was removed, alone or with the folder, another one.
+    private func currentMarks() -> File? {
+        func exists(_ descriptor: Int32) -> Bool {
+            var status = stat()
+            return fstat(descriptor, &status) == 0 && status.st_nlink > 0
+        }
+        let file = marks()
+        if file.map({ exists($0.descriptor) }) ?? at(exists) { return file }
+        return reopen() ? marks() : nil
+    }
+
     /// Returns the file with the marks, which stays open.
     private func marks() -> File? {
         if let file = opened.withLock({ $0.marks }) { return file }
-        guard let file = lockFile() else { return nil }
+        var file = openOwnFile("lock", 0)
+        if file == nil {
+            if errno == ENOENT { allocateMarks() }
+            file = openOwnFile("lock", O_CREAT)
+        }
+        guard let file else { return nil }
         opened.withLock { $0.marks = file }
         return file
     }
 
-    private func lockFile() -> File? {
-        func open(_ flags: Int32) -> File? {
-            let file = at { openat($0, "lock", O_RDWR | flags | O_NOFOLLOW | O_CLOEXEC, 0o600) }
-            return file >= 0 ? File(file) : nil
-        }
-        if let file = open(0) { return file }
-        if errno == ENOENT { allocateMarks() }
-        return open(O_CREAT)
+    private func openOwnFile(_ name: String, _ flags: Int32) -> File? {
+        let file = at { openat($0, name, O_RDWR | flags | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+        return file >= 0 ? File(file) : nil
     }
 
     /// Gives the marks their space, so that a mark can be changed when the disk is full.
@@ -158,9 +156,9 @@ extension CacheFolder {
         if isWritten { _ = linkFile(temporary, to: "lock") }
     }
 
-    /// Runs `body` while no other process holds the lock of the folder; doesn't wait for it.
-    func withLock(_ body: () -> Void) {
-        guard let file = lockFile() else { return }
+    /// Runs `body`, which makes room, unless another process does; doesn't wait for it.
+    func withRoomLocked(_ body: () -> Void) {
+        guard let file = openOwnFile("room", O_CREAT) else { return }
         // Released by closing.
         withExtendedLifetime(file) {
             if POSIXFile.lockAgainstOtherProcesses(file.descriptor) { body() }

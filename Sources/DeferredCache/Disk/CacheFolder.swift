@@ -25,10 +25,8 @@ final class CacheFolder: Sendable {
         var directory: Directory?
         /// Random bytes, which the first process that uses the folder makes.
         var salt: [UInt8] = []
-        /// The file with the marks, which the lock for making room is on, too.
+        /// The file with the marks, which the lock on heads is on, too.
         var marks: File?
-        /// The file that the lock on heads is on.
-        var heads: File?
         /// True if that lock could not be had: its holder was stopped, or the file system has no locks.
         var isHolderStopped = false
     }
@@ -95,7 +93,7 @@ final class CacheFolder: Sendable {
     func reopen() -> Bool {
         guard let directory = Self.open(path, health) else { return false }
         let old = opened.withLock { opened in
-            defer { (opened.directory, opened.marks, opened.heads) = (directory, nil, nil) }
+            defer { (opened.directory, opened.marks) = (directory, nil) }
             return opened.directory
         }
         withExtendedLifetime(old) {}

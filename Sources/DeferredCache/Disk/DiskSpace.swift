@@ -214,7 +214,7 @@ final class DiskSpace: Sendable {
     private func tidy(for bytes: Int64 = 0) {
         begin()
         var result = (bytes: Int64?.none, count: 0)
-        folder.withLock {
+        folder.withRoomLocked {
             let eviction = Eviction(folder, now: now(), process: process)
             result = (eviction.remove(downTo: goal, from: min(mark, limit - bytes)), eviction.removedCount)
         }

@@ -31,7 +31,7 @@ struct CacheFileNameTests {
             #expect(cache.statistics.evicted > 0)
             await cache.removeAll().value
             let left = try FileManager.default.contentsOfDirectory(atPath: folder.url.appending(path: path).path)
-            #expect(Set(left) == Set((isOld ? [] : foreign) + own + ["salt", "lock", "heads"]))
+            #expect(Set(left) == Set((isOld ? [] : foreign) + own + ["salt", "lock", "room"]))
         }
     }
 }

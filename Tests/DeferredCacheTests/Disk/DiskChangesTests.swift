@@ -70,7 +70,14 @@ struct DiskChangesTests {
 
     /// A cache whose process stops for a while when it stores its second response: it has read the head, and is about to
     /// write it.
-    private func cache(after first: HTTPRequest, from stub: StubLoader, stop: @escaping @Sendable () -> Void) -> Cache {
+    ///
+    /// - Parameter losesLock: Whether somebody removes the file with the lock after the first.
+    private func cache(
+        after first: HTTPRequest,
+        from stub: StubLoader,
+        losesLock: Bool = false,
+        stop: @escaping @Sendable () -> Void
+    ) -> Cache {
         let path = folder.url.appending(path: "cache").path
         let calls = Lock<[CacheFolder.Call]?>(nil)
         let cache = clock.cache(
@@ -80,8 +87,8 @@ struct DiskChangesTests {
                         calls?.append(call)
                         return calls?.count { $0 == .create }
                     }
-                    // The body's file is the first.
-                    if call == .create, created == 2 { stop() }
+                    // The body's file is the first, and the lock's may be the second.
+                    if call == .create, created == (losesLock ? 3 : 2) { stop() }
                     return true
                 }
             }
@@ -89,11 +96,12 @@ struct DiskChangesTests {
         #expect((cache --> stub).load(first).statusLater == 200)
         _ = cache.flush().wait()
         calls.withLock { $0 = [] }
+        if losesLock { #expect(unlink("\(path)/lock") == 0) }
         return cache
     }
 
-    @Test(arguments: ["another variant", "an update", "a removal", "the removal of all"])
-    func `what two processes do to a resource at the same time is all done`(change: String) {
+    @Test(arguments: ["another variant", "an update", "a removal", "the removal of all"], [false, true])
+    func `what two processes do to a resource at the same time is all done`(change: String, losesLock: Bool) {
         let languages = StubLoader { request in
             let language = request.headers["Accept-Language"] ?? "-"
             return request.headers["If-None-Match"] == nil
@@ -107,14 +115,14 @@ struct DiskChangesTests {
             .cacheable(.get, "/", ["Accept-Language": language])
         }
         let (stopped, changed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let one = cache(after: request("fi"), from: languages) {
+        let one = cache(after: request("fi"), from: languages, losesLock: losesLock) {
             stopped.signal()
             // Nothing is changed meanwhile, which only time can tell.
             _ = changed.wait(timeout: .now() + .milliseconds(20))
         }
         let other = cache()
         let storing = (one --> languages).load(request("sv"))
-        stopped.wait()
+        #expect(stopped.wait(timeout: .now() + .seconds(10)) == .success)
         let end: Future<Void>
         switch change {
         case "a removal": end = other.remove { $0.headers["ETag"] == "\"fi\"" }

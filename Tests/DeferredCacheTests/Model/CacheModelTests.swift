@@ -462,7 +462,7 @@ final class CacheModel {
         }
         let all = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         // Without the salt, a process can't tell whose variants those of another one are.
-        let names = all.filter { !["lock", "salt", "heads"].contains($0) }.sorted()
+        let names = all.filter { !["lock", "salt", "room"].contains($0) }.sorted()
         guard let name = names.randomElement(using: &generator) else { return }
         let file = path + "/" + name
         guard var bytes = FileManager.default.contents(atPath: file) else { return }

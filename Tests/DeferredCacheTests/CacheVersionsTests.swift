@@ -99,6 +99,31 @@ struct CacheVersionsTests {
         }
     }
 
+    /// The second version is a user's that depends on less than the first, or on something else, and is then confirmed.
+    @Test(arguments: [nil, "X"])
+    func `no older version of a user's comes back when the newer one that the user has seen is gone`(vary: String?) {
+        let user: HTTPHeaders = ["Authorization": "bob"]
+        var german = german
+        german["Authorization"] = "bob"
+        for cache in caches() {
+            let stub = StubLoader(
+                response(1, vary: "Accept-Language"),
+                response(2, vary: vary),
+                .response(.notModified, headers: ["ETag": "\"2\"", "Cache-Control": "max-age=100"]),
+                response(3, "no-store")
+            )
+            let chain = cache --> stub
+            #expect(chain.load(.cacheable(.get, "/", user)).textLater == "1")
+            clock.advance(by: 1)
+            #expect(chain.load(.cacheable(.get, "/", german)).textLater == "2")
+            clock.advance(by: 1)
+            #expect(chain.load(.cacheable(.get, "/", user).with(.validate)).textLater == "2")
+            #expect(chain.load(.cacheable(.get, "/", german).with(.reload)).textLater == "3")
+            #expect(chain.load(.cacheable(.get, "/", user).with(.anyAge)).statusLater == 504)
+            #expect(stub.requests.count == 4)
+        }
+    }
+
     @Test func `users keep their own versions when there is one for nobody`() {
         for cache in caches() {
             let stub = StubLoader(response(1), response(2), response(3))

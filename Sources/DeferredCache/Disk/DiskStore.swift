@@ -239,19 +239,24 @@ final class DiskStore: ResponseStore {
 
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: FetchTicket) {
         changeHead {
-            let entry = self.current(key)?.0
+            let (entry, now) = (self.current(key)?.0, self.now())
             guard self.isCurrent(key, head, ticket), var file = entry?.head ?? self.read(key).0,
                 let index = file.variants.firstIndex(where: { $0.version == stored.version }),
-                !file.variants[index].head.isNewer(than: head, now: self.now())
+                !file.variants[index].head.isNewer(than: head, now: now)
             else { return }
             file.variants[index].head = self.keepsCookies ? head : head.withoutCookies
+            let gone = file.variants.filter {
+                $0.version != stored.version && head.outlives($0.head, ticket, now: now)
+            }
+            file.variants.removeAll { variant in gone.contains { $0.version == variant.version } }
             let bytes = file.bytes(process: self.process)
             guard let identity = self.write(bytes, key, replacing: file) else { return }
+            self.unlinkBodies(gone)
             // As for a new response.
             guard self.isCurrent(key, head, ticket) else {
                 return self.removeVariants(of: key) { $0.version == stored.version }
             }
-            guard let entry else { return }
+            guard let entry, gone.isEmpty else { return }
             file.size = Int64(bytes.count)
             // The next request needs to read neither the head again nor the body.
             let responses = zip(entry.responses, file.variants).map { response, variant in

@@ -170,12 +170,18 @@ final class StoredHead: Sendable {
     // MARK: Changed
 
     /// Returns whether a stored response must not be chosen any more once this one is stored: it could have been chosen for
-    /// the same request, or could only be chosen where this one can.
+    /// the same request, or could only be chosen where this one can, as far as the fields tell that both depend on.
     ///
     /// Otherwise it would come back, as fresh as it may be, when this one is gone.
     func supersedes(_ other: StoredHead, _ ticket: FetchTicket) -> Bool {
         if variant == other.variant || ticket.replaces(other, isPublic: isPublic) { return true }
-        return other.variant.isOwned ? isPublic : variant.names.isEmpty
+        if other.variant.isOwned, isPublic || !variant.isOwned { return isPublic }
+        return Set(variant.names).isStrictSubset(of: other.variant.names)
+    }
+
+    /// Returns whether another stored response goes when the server has confirmed this one.
+    func outlives(_ other: StoredHead, _ ticket: FetchTicket, now: CacheInstant) -> Bool {
+        supersedes(other, ticket) && !other.isNewer(than: self, now: now)
     }
 
     /// Returns whether a response with this head takes the place of one that it supersedes.

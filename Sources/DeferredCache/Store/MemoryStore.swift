@@ -79,15 +79,16 @@ final class MemoryStore: ResponseStore {
 
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: FetchTicket) {
         let now = now()
-        let gone = state.withLock { state -> MemoryEntry? in
+        let gone = state.withLock { state -> [MemoryEntry] in
             guard ticket.allows(head), let old = state.first(key, where: { $0.version == stored.version }),
                 !old.head.isNewer(than: head, now: now)
-            else { return nil }
+            else { return [] }
             let entry = MemoryEntry(key, head, old.body)
             (entry.version, entry.lastUse) = (old.version, old.lastUse)
-            state.remove(key.hashValue, old)
+            let gone = state.all(key).filter { $0 === old || head.outlives($0.head, ticket, now: now) }
+            for entry in gone { state.remove(key.hashValue, entry) }
             state.add(key, entry)
-            return old
+            return gone
         }
         withExtendedLifetime(gone) {}
     }

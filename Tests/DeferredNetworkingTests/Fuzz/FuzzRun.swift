@@ -134,6 +134,8 @@ final class FuzzRun: Sendable {
         {
             flaw = "interim heads \(heads.entries.map(\.status.code))"
         }
+        // The result can be read a moment before the handlers run.
+        try? await eventually { !ends.entries.isEmpty }
         if ends.entries.count != 1 { flaw = "\(ends.entries.count) ends" }
         // A deadline may come while the complete file is put in its place.
         if case .failure = outcome, door.isDownload, let body = try? Data(contentsOf: file),

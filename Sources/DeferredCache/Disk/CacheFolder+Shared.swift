@@ -159,9 +159,11 @@ extension CacheFolder {
     /// Runs `body`, which makes room, unless another process does; doesn't wait for it.
     func withRoomLocked(_ body: () -> Void) {
         guard let file = openOwnFile("room", O_CREAT) else { return }
-        // Released by closing.
         withExtendedLifetime(file) {
-            if POSIXFile.lockAgainstOtherProcesses(file.descriptor) { body() }
+            guard POSIXFile.lockAgainstOtherProcesses(file.descriptor) else { return }
+            body()
+            // Closing doesn't do: a child process that is just being started still has the file open.
+            POSIXFile.unlock(file.descriptor)
         }
     }
 }

@@ -130,8 +130,8 @@ public struct Cache: HTTPLink {
         core.load(task, next, caller)
     }
 
-    /// Waits until all responses are stored whose bodies have been read to their ends, and those are removed that were to
-    /// be.
+    /// Waits until all responses are stored whose bodies have been read to their ends, and all removals are done that have
+    /// begun.
     ///
     /// For a program that ends: what a cache on disk has received is written a moment after it is delivered.
     ///

@@ -77,9 +77,12 @@ extension CacheFolder {
     func withHeadsLocked(_ body: () -> Void) {
         guard let file = currentMarks() else { return body() }
         let isStopped = opened.withLock { $0.isHolderStopped }
-        Self.locking(file.descriptor, tries: isStopped ? 1 : 250, pause: 1_000) { isAlone in
-            if isAlone == isStopped { opened.withLock { $0.isHolderStopped = !isAlone } }
-            body()
+        // Another thread may open the folder once more meanwhile.
+        withExtendedLifetime(file) {
+            Self.locking(file.descriptor, tries: isStopped ? 1 : 250, pause: 1_000) { isAlone in
+                if isAlone == isStopped { opened.withLock { $0.isHolderStopped = !isAlone } }
+                body()
+            }
         }
     }
 

@@ -245,10 +245,11 @@ final class DiskStore: ResponseStore {
                 !file.variants[index].head.isNewer(than: head, now: now)
             else { return }
             file.variants[index].head = self.keepsCookies ? head : head.withoutCookies
-            let gone = file.variants.filter {
-                $0.version != stored.version && head.outlives($0.head, ticket, now: now)
+            let isGone = { (other: HeadFile.Stored) in
+                other.version != stored.version && head.outlives(other.head, ticket, now: now)
             }
-            file.variants.removeAll { variant in gone.contains { $0.version == variant.version } }
+            let gone = file.variants.filter(isGone)
+            file.variants.removeAll(where: isGone)
             let bytes = file.bytes(process: self.process)
             guard let identity = self.write(bytes, key, replacing: file) else { return }
             self.unlinkBodies(gone)

@@ -152,17 +152,19 @@ struct DiskHealthTests {
     }
 
     @Test func `flush waits for a removal that has begun`() {
-        let path = url.path
+        let (path, flushed) = (url.path, DispatchSemaphore(value: 0))
         let storage = Cache.Storage { now in
             DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
-                if "\(call)" == "\(CacheFolder.Call.list)" { usleep(50_000) }
+                // That nobody flushes meanwhile, only time can tell.
+                if call == .list { _ = flushed.wait(timeout: .now() + .milliseconds(50)) }
                 return true
             }
         }
         let cache = cache(storage)
         #expect(stores(cache, "/a"))
-        let removal = cache.remove { _ in true }
-        _ = cache.flush().wait()
+        let (removal, flush) = (cache.remove { _ in true }, cache.flush())
+        flush.upon(.immediate) { flushed.signal() }
+        _ = flush.wait()
         #expect(removal.isFilled)
     }
 

@@ -3,7 +3,8 @@
 
     Documentation/graphs.py SYMBOL-GRAPHS
 
-What a type has by a protocol of the standard library, and whose name says what it does, gets no page of its own.
+What a type has by a protocol, and what is told in a line, gets no page of its own: the protocol's page tells the rest. Methods that
+one looks for on the page of the type, such as `cancel()`, keep theirs.
 
 The defaults of stored properties are added, so that their pages show them: the compiler writes
 `var maximumConnectionsPerHost: Int` for `public var maximumConnectionsPerHost = 16`. The rest is taken from the source, at
@@ -17,6 +18,13 @@ from pathlib import Path
 from urllib.parse import unquote
 
 WITHOUT_PAGES = {"customMirror", "debugDescription", "errorDescription", "hash(into:)", "==(_:_:)", "startIndex", "endIndex"}
+
+# Requirements of protocols, whose implementations get no page if a line tells what they do.
+TOLD_BY_PROTOCOL = re.compile(
+    r"(CustomStringConvertible|ExpressibleBy\w+|RawRepresentable|Decodable|Comparable|InstantProtocol"
+    r"|AsyncSequence|AsyncIteratorProtocol|HTTPLink|Executor|OAuth\.Storage|CancellationIndicating)\..*"
+    r"|HTTPLoader\.(load\(_:\)|successors)"
+)
 
 
 def default(symbol):
@@ -36,10 +44,21 @@ def default(symbol):
     return value if all(value.count(left) == value.count(right) for left, right in ("()", "[]", "{}")) else None
 
 
+def without_pages(graph):
+    """The identifiers of what needs no page."""
+    of_protocols = {
+        link["source"] for link in graph["relationships"] if TOLD_BY_PROTOCOL.fullmatch(link.get("sourceOrigin", {}).get("displayName", ""))
+    }
+    for symbol in graph["symbols"]:
+        is_brief = len(symbol.get("docComment", {}).get("lines", [])) < 2
+        if symbol["names"]["title"] in WITHOUT_PAGES or is_brief and symbol["identifier"]["precise"] in of_protocols:
+            yield symbol["identifier"]["precise"]
+
+
 def main():
     for file in sorted(Path(sys.argv[1]).rglob("*.symbols.json")):
         graph = json.loads(file.read_text())
-        left_out = {symbol["identifier"]["precise"] for symbol in graph["symbols"] if symbol["names"]["title"] in WITHOUT_PAGES}
+        left_out = set(without_pages(graph))
         graph["symbols"] = [symbol for symbol in graph["symbols"] if symbol["identifier"]["precise"] not in left_out]
         graph["relationships"] = [link for link in graph["relationships"] if not left_out & {link["source"], link["target"]}]
         for symbol in graph["symbols"]:

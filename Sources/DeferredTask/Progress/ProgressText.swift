@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Formats sizes, rates and times for a line of progress: short, of bounded width, the same in every locale.
 ///
-/// ``ProgressSnapshot/description`` is composed of these. Use them to show the parts in separate places.
+/// The description of a ``ProgressSnapshot`` is composed of these. Use them to show the parts in separate places.
 ///
 /// ```swift
 /// sizeLabel.text = ProgressText.bytes(snapshot.completed)                     // 1.20 MB

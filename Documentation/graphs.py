@@ -3,8 +3,12 @@
 
     Documentation/graphs.py SYMBOL-GRAPHS
 
-What a type has by a protocol, and what is told in a line, gets no page of its own: the protocol's page tells the rest. Methods that
-one looks for on the page of the type, such as `cancel()`, keep theirs.
+No page of its own gets
+
+- what a type has by a protocol, if a line tells it, since the protocol's page tells the rest. Methods that one looks for on the
+  page of the type, such as `cancel()`, keep theirs;
+- an overload whose comment is a line that refers to the other one, such as the one for `.mainActor`;
+- what is deprecated: the compiler names what replaces it, and so do the pages for those who come from elsewhere.
 
 The defaults of stored properties are added, so that their pages show them: the compiler writes
 `var maximumConnectionsPerHost: Int` for `public var maximumConnectionsPerHost = 16`. The rest is taken from the source, at
@@ -44,14 +48,25 @@ def default(symbol):
     return value if all(value.count(left) == value.count(right) for left, right in ("()", "[]", "{}")) else None
 
 
+def refers_to_another(symbol, comment):
+    """Whether a comment is nothing but a reference, or a line that refers to an overload."""
+    title = symbol["names"]["title"]
+    return re.fullmatch(r"See ``[^`]+``\.", comment) or len(comment) < 200 and f"See ``{title}-" in comment
+
+
 def without_pages(graph):
     """The identifiers of what needs no page."""
     of_protocols = {
         link["source"] for link in graph["relationships"] if TOLD_BY_PROTOCOL.fullmatch(link.get("sourceOrigin", {}).get("displayName", ""))
     }
     for symbol in graph["symbols"]:
-        is_brief = len(symbol.get("docComment", {}).get("lines", [])) < 2
-        if symbol["names"]["title"] in WITHOUT_PAGES or is_brief and symbol["identifier"]["precise"] in of_protocols:
+        comment = [line["text"] for line in symbol.get("docComment", {}).get("lines", [])]
+        if (
+            symbol["names"]["title"] in WITHOUT_PAGES
+            or len(comment) < 2 and symbol["identifier"]["precise"] in of_protocols
+            or refers_to_another(symbol, " ".join(comment))
+            or any(where.get("isUnconditionallyDeprecated") for where in symbol.get("availability", []))
+        ):
             yield symbol["identifier"]["precise"]
 
 
@@ -59,6 +74,10 @@ def main():
     for file in sorted(Path(sys.argv[1]).rglob("*.symbols.json")):
         graph = json.loads(file.read_text())
         left_out = set(without_pages(graph))
+        # Extensions of which nothing is left.
+        extensions = {symbol["identifier"]["precise"] for symbol in graph["symbols"] if symbol["kind"]["identifier"] == "swift.extension"}
+        members = [link for link in graph["relationships"] if link["kind"] == "memberOf" and link["target"] in extensions]
+        left_out |= {link["target"] for link in members} - {link["target"] for link in members if link["source"] not in left_out}
         graph["symbols"] = [symbol for symbol in graph["symbols"] if symbol["identifier"]["precise"] not in left_out]
         graph["relationships"] = [link for link in graph["relationships"] if not left_out & {link["source"], link["target"]}]
         for symbol in graph["symbols"]:

@@ -28,7 +28,7 @@ extension HTTPLoader {
     /// - Returns: A sequence that loads a request for each of its iterators. Cancelling the Swift task that reads, or
     ///   releasing the iterator, ends the request. It throws ``HTTPError``, with the code ``HTTPError/Code/cannotDecode``
     ///   and the line as its response's body for a line that is no value,
-    ///   ``DeferredNetworking/URLClientError/lineTooLong(limit:)``, errors of the closure for the request, or
+    ///   ``DeferredNetworking/URLClientError/Code/lineTooLong(limit:)``, errors of the closure for the request, or
     ///   `CancellationError` when the Swift task is cancelled. There are no more values then.
     public func jsonLines<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,

@@ -32,7 +32,7 @@ extension URLClient {
             ///
             /// Many times as fast as `URLSession` on Linux, and safe from servers that can crash a process that uses
             /// one. It is the `libcurl.so.4` that `URLSession` is built on, so there is nothing to install; where it is
-            /// missing or older than 7.68, each request fails with ``URLClientError/engineUnavailable(reason:)``, and
+            /// missing or older than 7.68, each request fails with ``URLClientError/Code/engineUnavailable(reason:)``, and
             /// so it does if ``session`` has protocol classes of its own.
             ///
             /// Hosts may be IPv6 addresses, such as `[::1]` or `[fe80::1%25eth0]`, which `URLSession` on Linux can't
@@ -45,7 +45,7 @@ extension URLClient {
 
         /// Header fields for every request that lacks them; they replace those of ``session``.
         ///
-        /// A name or a value that can't be sent fails each request with ``URLClientError/invalidRequest(reason:)``.
+        /// A name or a value that can't be sent fails each request with ``URLClientError/Code/invalidRequest(reason:)``.
         public var headers: [String: String] = [:]
 
         /// The `User-Agent` of requests that have none of their own; `nil` for the engine's, which names the process and
@@ -136,7 +136,7 @@ extension URLClient {
         /// The largest body that is gathered in memory, in bytes; `nil` for no limit. Downloads and streams have no
         /// limit.
         ///
-        /// A larger body fails the request with ``URLClientError/bodyTooLarge(limit:)``. Bytes count after
+        /// A larger body fails the request with ``URLClientError/Code/bodyTooLarge(limit:)``. Bytes count after
         /// decompression.
         public var maximumBodySize: Int64? = 64 << 20
 

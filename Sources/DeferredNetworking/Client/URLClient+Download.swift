@@ -21,7 +21,7 @@ extension URLClient {
     ///     and reaches the end of the file, and otherwise starts over. With `false`, a failed download leaves nothing behind.
     ///   - options: Settings for this request only.
     /// - Returns: A task that succeeds with `destination` and the response. Its progress counts the bytes of the whole
-    ///   file. It fails with ``URLClientError/unacceptableStatus(code:body:)`` unless the status is 200 to 299,
+    ///   file. It fails with ``URLClientError/Code/unacceptableStatus(code:body:)`` unless the status is 200 to 299,
     ///   whatever the configuration accepts, with a `CocoaError` that names the path if the file can't be written, and
     ///   otherwise like ``begin(_:options:)-(URLRequest,_)``.
     public func download(

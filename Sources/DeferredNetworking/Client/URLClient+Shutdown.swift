@@ -14,7 +14,7 @@ extension URLClient {
         transport.abortAll { URLError(.cancelled, failing: $0) }
     }
 
-    /// Lets current requests finish, and refuses new ones with ``URLClientError/shutDown``.
+    /// Lets current requests finish, and refuses new ones with ``URLClientError/Code/shutDown``.
     ///
     /// Work that the client is kept open for is waited for, too: see ``keepOpen(for:)``.
     ///
@@ -26,7 +26,7 @@ extension URLClient {
         return transport.invalidated
     }
 
-    /// Fails current requests with ``URLClientError/shutDown``, and refuses new ones with the same error.
+    /// Fails current requests with ``URLClientError/Code/shutDown``, and refuses new ones with the same error.
     ///
     /// - Returns: See ``shutdown()``. The tasks have ended before this returns; the future is filled when the session
     ///   has released them.

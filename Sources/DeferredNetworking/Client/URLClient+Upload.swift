@@ -57,7 +57,7 @@ extension URLClient {
         /// meanwhile.
         ///
         /// - Parameters:
-        ///   - file: The file. A request fails with ``URLClientError/invalidRequest(reason:)`` if it can't be read, or ends
+        ///   - file: The file. A request fails with ``URLClientError/Code/invalidRequest(reason:)`` if it can't be read, or ends
         ///     before the range.
         ///   - range: The offsets of the bytes.
         public static func file(_ file: URL, range: Range<Int64>) -> UploadBody {
@@ -66,7 +66,7 @@ extension URLClient {
 
         /// A closure that returns a new input stream each time the body is sent. Its length is unknown.
         ///
-        /// The request fails with ``URLClientError/invalidRequest(reason:)`` for a stream that was read or closed
+        /// The request fails with ``URLClientError/Code/invalidRequest(reason:)`` for a stream that was read or closed
         /// before, and with `URLError.cannotOpenFile` for one that can't be opened.
         ///
         /// Over `URLSession` on Linux, a stream that has no bytes available when it is opened counts as empty, and a
@@ -76,7 +76,7 @@ extension URLClient {
         }
 
         /// An asynchronous sequence of bytes, which can be sent only once: another request with it fails with
-        /// ``URLClientError/invalidRequest(reason:)``.
+        /// ``URLClientError/Code/invalidRequest(reason:)``.
         ///
         /// Over libcurl, the bytes go out as they are made: the next ones are asked for while the last ones are sent, and
         /// the response may come meanwhile. A sequence that throws fails the request with its error, and one whose request
@@ -93,7 +93,7 @@ extension URLClient {
         /// - Parameters:
         ///   - bytes: The bytes, in pieces of any size. Kept until they have been sent.
         ///   - length: The number of bytes, if it is known; otherwise, HTTP/1.1 sends them in chunks. A request whose body
-        ///     turns out to have another length fails with ``URLClientError/invalidRequest(reason:)``, for which the last
+        ///     turns out to have another length fails with ``URLClientError/Code/invalidRequest(reason:)``, for which the last
         ///     byte waits until the sequence has ended.
         ///   - spooled: Whether to gather the bytes first, so that they can be sent again.
         ///   - trailers: The fields to send behind the bytes.
@@ -147,7 +147,7 @@ extension URLClient {
     ///   - options: Settings for this request only.
     /// - Returns: A task like that of ``begin(_:options:)-(URLRequest,_)``, whose progress counts the bytes of the body
     ///   that the system has taken; those of a stream have no total. It fails with
-    ///   ``URLClientError/invalidRequest(reason:)`` for a `GET`, and for a file that can't be read. If a file becomes
+    ///   ``URLClientError/Code/invalidRequest(reason:)`` for a `GET`, and for a file that can't be read. If a file becomes
     ///   shorter while it is sent, the task fails, on Linux at once, otherwise at the idle deadline. On Linux and over
     ///   HTTP/2, it also fails at the idle deadline if the server answers without reading the body.
     public func upload(

@@ -53,7 +53,7 @@ public final class URLClient: Sendable {
     /// The engine that sends the requests, and why it was chosen: a line for a log.
     ///
     /// For example "libcurl 8.14.1", "URLSession: protocolClasses has 1 class", or, if each request fails with
-    /// ``URLClientError/engineUnavailable(reason:)`` because there is no such engine, "none: " and the reason.
+    /// ``URLClientError/Code/engineUnavailable(reason:)`` because there is no such engine, "none: " and the reason.
     public var engine: String { transport.engineDescription }
 
     deinit {
@@ -71,11 +71,11 @@ public final class URLClient: Sendable {
     ///   progress counts the bytes of the body. Cancelling it fails it at once with `URLError.cancelled` and stops the
     ///   transfer.
     ///
-    ///   It fails with ``URLClientError/invalidRequest(reason:)`` for a request that can't be sent,
-    ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the configuration accepts the status,
-    ///   ``URLClientError/bodyTooLarge(limit:)``, ``URLClientError/truncatedBody(received:expected:)`` for a body cut
-    ///   short, ``URLClientError/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
-    ///   ``URLClientError/shutDown`` after a shutdown, and otherwise with a `URLError` that has the failing URL.
+    ///   It fails with ``URLClientError/Code/invalidRequest(reason:)`` for a request that can't be sent,
+    ///   ``URLClientError/Code/unacceptableStatus(code:body:)`` unless the configuration accepts the status,
+    ///   ``URLClientError/Code/bodyTooLarge(limit:)``, ``URLClientError/Code/truncatedBody(received:expected:)`` for a body cut
+    ///   short, ``URLClientError/Code/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
+    ///   ``URLClientError/Code/shutDown`` after a shutdown, and otherwise with a `URLError` that has the failing URL.
     public func begin(_ request: URLRequest, options: RequestOptions = .init()) -> Task<(Data, ResponseHead)> {
         begin(request, .inRequest, counting: .received, options)
     }

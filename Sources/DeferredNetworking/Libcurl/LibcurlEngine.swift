@@ -54,7 +54,7 @@ package final class LibcurlEngine: Engine {
 
     /// - Parameter loops: The loops that drive libcurl, and on whose threads users' closures are called; nil for as many of
     ///   its own as the configuration allows. The threads start when they are needed.
-    /// - Throws: ``URLClientError/engineUnavailable(reason:)`` if libcurl is missing or too old.
+    /// - Throws: ``URLClientError/Code/engineUnavailable(reason:)`` if libcurl is missing or too old.
     convenience init(
         _ configuration: URLClient.Configuration,
         on loops: [LibcurlLoop]? = nil,
@@ -68,7 +68,7 @@ package final class LibcurlEngine: Engine {
 
     /// Creates an engine with the settings of a user's session, on the thread that all such engines share.
     ///
-    /// - Throws: ``URLClientError/engineUnavailable(reason:)`` if libcurl is missing or too old.
+    /// - Throws: ``URLClientError/Code/engineUnavailable(reason:)`` if libcurl is missing or too old.
     convenience init(session: URLSessionConfiguration) throws(URLClientError) {
         var configuration = URLClient.Configuration()
         configuration.session = session

@@ -39,7 +39,7 @@ final class LibcurlOptions: Sendable {
     private let route: LibcurlRoute
     let lookUps: NameLookUps
 
-    /// - Throws: ``URLClientError/engineUnavailable(reason:)`` for a setting that this version of libcurl doesn't
+    /// - Throws: ``URLClientError/Code/engineUnavailable(reason:)`` for a setting that this version of libcurl doesn't
     ///   support, and for a proxy that isn't one.
     init(_ configuration: URLClient.Configuration, lookUps: NameLookUps = .shared) throws(URLClientError) {
         try Self.check(configuration.proxy)

@@ -36,7 +36,7 @@ struct LibcurlTLS {
 
     /// Sets the options of a handle.
     ///
-    /// - Throws: ``URLClientError/engineUnavailable(reason:)`` for a setting that this libcurl, or its TLS library, doesn't
+    /// - Throws: ``URLClientError/Code/engineUnavailable(reason:)`` for a setting that this libcurl, or its TLS library, doesn't
     ///   know: without it, more would be trusted than the caller allows.
     func set(
         _ tls: URLClient.TLS,

@@ -5,7 +5,7 @@ import Foundation
 enum StaticAddresses {
     /// Returns them by names in lower case and ports.
     ///
-    /// - Throws: ``URLClientError/engineUnavailable(reason:)`` for what is neither a host and a port nor an address.
+    /// - Throws: ``URLClientError/Code/engineUnavailable(reason:)`` for what is neither a host and a port nor an address.
     static func checked(_ entries: [String: [String]]) throws(URLClientError) -> [String: [String]] {
         var result: [String: [String]] = [:]
         for (key, addresses) in entries {

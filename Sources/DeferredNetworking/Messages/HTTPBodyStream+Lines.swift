@@ -8,14 +8,14 @@ extension HTTPBodyStream {
     /// ```
     ///
     /// A line ends with LF, CR or CRLF, which is not part of it, or with the body. Empty lines are included. Bytes that are
-    /// not valid UTF-8 become U+FFFD. Throws the errors of the body, and ``URLClientError/lineTooLong(limit:)`` for a line of
+    /// not valid UTF-8 become U+FFFD. Throws the errors of the body, and ``URLClientError/Code/lineTooLong(limit:)`` for a line of
     /// more than 16 MiB.
     public var lines: HTTPSequence<String, any Error> { lines(upTo: LineIterator.standardLimit) }
 
     /// The body as lines of text of a limited length. See ``lines``.
     ///
     /// - Parameter limit: The most bytes of a line, without its terminator. A longer one throws
-    ///   ``URLClientError/lineTooLong(limit:)`` as soon as so many bytes have come.
+    ///   ``URLClientError/Code/lineTooLong(limit:)`` as soon as so many bytes have come.
     public func lines(upTo limit: Int) -> HTTPSequence<String, any Error> {
         HTTPSequence { LineIterator(makeAsyncIterator(), upTo: limit) }
     }

@@ -97,7 +97,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     /// Reads all unread bytes.
     ///
     /// - Parameter limit: The maximum number of bytes.
-    /// - Throws: The errors of reading, and ``URLClientError/bodyTooLarge(limit:)``, which cancels the transfer.
+    /// - Throws: The errors of reading, and ``URLClientError/Code/bodyTooLarge(limit:)``, which cancels the transfer.
     public func collect(upTo limit: Int = 64 << 20) async throws -> Data {
         var result = Data()
         for try await bytes in self {

@@ -9,7 +9,7 @@
 /// The names are announced in the field `Trailer`. The body is sent in chunks, over HTTP/1.1: libcurl sends no trailers over
 /// HTTP/2. A server may ignore them.
 ///
-/// A request fails with ``URLClientError/invalidRequest(reason:)`` if it has another name among its trailers than were
+/// A request fails with ``URLClientError/Code/invalidRequest(reason:)`` if it has another name among its trailers than were
 /// announced, or one that a trailer must not have (RFC 9110, section 6.5.1); if the length of its body is given, or that is
 /// spooled; over a client whose HTTP version is HTTP/2; and over `URLSession`.
 public struct HTTPTrailers: Sendable {

@@ -71,7 +71,7 @@ enum ClientEngines {
 
     /// Creates the engine of a choice.
     ///
-    /// - Throws: ``URLClientError/engineUnavailable(reason:)``, also for a setting that the engine doesn't support.
+    /// - Throws: ``URLClientError/Code/engineUnavailable(reason:)``, also for a setting that the engine doesn't support.
     static func make(_ choice: Choice) throws(URLClientError) -> any Engine {
         let configuration = choice.configuration
         guard configuration.engine == .libcurl else {

@@ -28,7 +28,7 @@ struct SessionSecurity: @unchecked Sendable {
     private let identity: (SecIdentity, issuers: [SecCertificate])?
 
     /// - Returns: nil when all is left to the system.
-    /// - Throws: ``URLClientError/engineUnavailable(reason:)`` for files that can't be read.
+    /// - Throws: ``URLClientError/Code/engineUnavailable(reason:)`` for files that can't be read.
     init?(_ tls: URLClient.TLS) throws(URLClientError) {
         if tls.authorities == .system, tls.pinnedPublicKeys.isEmpty, tls.clientCertificate == nil { return nil }
         authorities = try Self.certificates(of: tls.authorities)

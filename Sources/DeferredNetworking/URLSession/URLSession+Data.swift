@@ -28,7 +28,7 @@ extension URLSession {
     /// the tasks of this session, and is not stopped by its invalidation. On Apple's platforms, the request runs on this session, which must not
     /// have been invalidated, as for its own methods; only if the session calls its delegate on the main queue, the
     /// request runs on a private session, so that the main thread neither writes files nor is waited for. A background
-    /// session fails it with ``URLClientError/engineUnavailable(reason:)``.
+    /// session fails it with ``URLClientError/Code/engineUnavailable(reason:)``.
     ///
     /// - Parameters:
     ///   - request: The request, which is checked before anything is sent. Its time-out replaces that of the session
@@ -39,9 +39,9 @@ extension URLSession {
     /// - Returns: A task that is already running. Its progress counts the bytes of the body. Cancelling it fails it at
     ///   once with `URLError.cancelled`, and stops the transfer.
     ///
-    ///   It fails with ``URLClientError/invalidRequest(reason:)``, which names the value, for a request that can't be
+    ///   It fails with ``URLClientError/Code/invalidRequest(reason:)``, which names the value, for a request that can't be
     ///   sent (no absolute HTTP URL, control characters, an infinite time-out, a body on `GET`); with
-    ///   ``URLClientError/truncatedBody(received:expected:)`` for a body cut short; and otherwise with a `URLError`
+    ///   ``URLClientError/Code/truncatedBody(received:expected:)`` for a body cut short; and otherwise with a `URLError`
     ///   that has the failing URL.
     public func beginDataTask(
         with request: URLRequest,

@@ -23,7 +23,7 @@ extension URLSession {
     ///   - configure: See ``beginDataTask(with:configure:)-(URLRequest,_)``.
     /// - Returns: A task that is already running and succeeds with `destination` and the response. Its progress counts
     ///   bytes. Cancelling it fails it at once with `URLError.cancelled`, and stops the transfer. It fails with
-    ///   ``URLClientError/unacceptableStatus(code:body:)`` unless the status is 200 to 299, with a `CocoaError` that
+    ///   ``URLClientError/Code/unacceptableStatus(code:body:)`` unless the status is 200 to 299, with a `CocoaError` that
     ///   names the path if the file can't be written, and otherwise like a data task.
     public func beginDownloadTask(
         with request: URLRequest,

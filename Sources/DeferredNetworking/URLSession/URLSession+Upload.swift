@@ -39,7 +39,7 @@ extension URLSession {
     /// - Parameters:
     ///   - request: See ``beginUploadTask(with:from:configure:)``.
     ///   - file: A readable regular file; for anything else, the task fails with
-    ///     ``URLClientError/invalidRequest(reason:)``.
+    ///     ``URLClientError/Code/invalidRequest(reason:)``.
     ///   - configure: See ``beginDataTask(with:configure:)-(URLRequest,_)``.
     /// - Returns: See ``beginUploadTask(with:from:configure:)``.
     public func beginUploadTask(

@@ -8,7 +8,7 @@ extension URLClient {
     /// that has its own `Authorization` is left alone. Each credential is tried once per request, and at most five are
     /// tried. If all are refused, the `401` is the response; the same goes for a request with a one-shot
     /// `httpBodyStream`, which can't be sent again. A stream fails with
-    /// ``URLClientError/unacceptableStatus(code:body:)`` then, also if the status is acceptable: the body has been read
+    /// ``URLClientError/Code/unacceptableStatus(code:body:)`` then, also if the status is acceptable: the body has been read
     /// before it was known that it is the result's.
     ///
     /// Client certificates aren't available over URLSession on Linux.

@@ -25,7 +25,7 @@ extension URLClient {
 
         /// The longest time for the whole request: waiting in the queue, all its attempts, and the pauses between them.
         ///
-        /// A request that takes longer fails with ``URLClientError/deadlineExceeded``. `nil` for no limit.
+        /// A request that takes longer fails with ``URLClientError/Code/deadlineExceeded``. `nil` for no limit.
         public var total: Duration?
 
         /// Creates deadlines.

@@ -37,7 +37,7 @@ extension URLClient {
         /// failure that ``Retries`` call transient, whatever the method, the next attempt asks there how much has arrived,
         /// and sends the rest by `PATCH`; the response to that is the upload's. The file must not change meanwhile. Such
         /// attempts count, and pause, like others. Only over ``Configuration/Engine/libcurl``; otherwise, and with a stream
-        /// or a part of a file as the body, the request fails with ``URLClientError/invalidRequest(reason:)``.
+        /// or a part of a file as the body, the request fails with ``URLClientError/Code/invalidRequest(reason:)``.
         public var resumesUpload = false
 
         /// A closure that gets the interim responses, such as a 103 with the links that the page will need; `nil` for none.
@@ -45,7 +45,7 @@ extension URLClient {
         /// It gets at most 16 of each response, in order and before the response, from the engine's thread, which it must
         /// not block, and with the task-locals of the caller. A 100, by which a server asks for the body, is not among
         /// them. Only over ``Configuration/Engine/libcurl``: `URLSession` doesn't tell of them, and a request fails there
-        /// with ``URLClientError/invalidRequest(reason:)``.
+        /// with ``URLClientError/Code/invalidRequest(reason:)``.
         public var onInterimResponse: (@Sendable (ResponseHead) -> Void)?
 
         /// A name that separates the stored responses to this request, in the `cache` of the configuration, from those to requests
@@ -69,7 +69,7 @@ extension URLClient {
         /// the limit of the first one counts.
         ///
         /// Only over ``Configuration/Engine/libcurl``: `URLSession` reads as fast as it can, and a request with a limit
-        /// fails there with ``URLClientError/invalidRequest(reason:)``. So does a limit of less than 1, over either.
+        /// fails there with ``URLClientError/Code/invalidRequest(reason:)``. So does a limit of less than 1, over either.
         public var rateLimit: Int?
 
         /// The redirects to follow; `nil` for ``Configuration/redirects``.

@@ -1,6 +1,6 @@
 extension URLClient {
     /// The statuses that count as success. Others fail a request with
-    /// ``URLClientError/unacceptableStatus(code:body:)``.
+    /// ``URLClientError/Code/unacceptableStatus(code:body:)``.
     public struct StatusValidation: Sendable {
         let accepts: @Sendable (HTTPStatus) -> Bool
 

@@ -9,7 +9,7 @@ extension URLClient {
     /// ```
     ///
     /// Available over libcurl, and over `URLSession` on Apple's platforms. There, App Transport Security may require more, and a file that can't be read fails each request with
-    /// ``URLClientError/engineUnavailable(reason:)``. A request to a server that isn't trusted fails with
+    /// ``URLClientError/Code/engineUnavailable(reason:)``. A request to a server that isn't trusted fails with
     /// `URLError.serverCertificateUntrusted` or a more precise code.
     ///
     /// Over libcurl, a new connection resumes the TLS session of an earlier one where the server allows it. A session
@@ -99,7 +99,7 @@ extension URLClient {
 
         /// A proxy for everything, whatever the environment says, such as `http://user:password@host:3128` or
         /// `socks5h://host`. A URL that is none of a proxy fails each request with
-        /// ``URLClientError/engineUnavailable(reason:)``.
+        /// ``URLClientError/Code/engineUnavailable(reason:)``.
         case server(URL)
     }
 

@@ -7,7 +7,9 @@ No page of its own gets
 
 - what a type has by a protocol, if a line tells it, since the protocol's page tells the rest. Methods that one looks for on the
   page of the type, such as `cancel()`, keep theirs;
-- an overload whose comment is a line that refers to the other one, such as the one for `.mainActor`;
+- an overload whose comment is a line that refers to the other one, such as the one for `.mainActor`, and what only calls
+  Swift's own of the same name;
+- what a protocol's extension has for types that don't have their own;
 - what is deprecated: the compiler names what replaces it, and so do the pages for those who come from elsewhere.
 
 The defaults of stored properties are added, so that their pages show them: the compiler writes
@@ -51,12 +53,15 @@ def default(symbol):
 def refers_to_another(symbol, comment):
     """Whether a comment is nothing but a reference, or a line that refers to an overload."""
     title = symbol["names"]["title"]
-    return re.fullmatch(r"See ``[^`]+``\.", comment) or len(comment) < 200 and f"See ``{title}-" in comment
+    return re.fullmatch(r"See ``[^`]+``\.", comment) or len(comment) < 200 and re.search(
+        rf"See ``{re.escape(title)}-|See Swift's `Task\.{re.escape(title)}`", comment
+    )
 
 
 def without_pages(graph):
     """The identifiers of what needs no page."""
-    of_protocols = {
+    defaults = {link["source"] for link in graph["relationships"] if link["kind"] == "defaultImplementationOf"}
+    of_protocols = defaults | {
         link["source"] for link in graph["relationships"] if TOLD_BY_PROTOCOL.fullmatch(link.get("sourceOrigin", {}).get("displayName", ""))
     }
     for symbol in graph["symbols"]:

@@ -4,7 +4,8 @@
 /// ``peek()``. It must call each handler exactly once, in order of registration if it waited, after the value can be
 /// read with `peek`, and never after the handler's registration was cancelled.
 ///
-/// All members are safe to use from any thread.
+/// Each member that takes an executor also takes `.mainActor`, for a closure that is isolated to the main actor. All members
+/// are safe to use from any thread.
 public protocol FutureProtocol<Value>: Sendable {
     /// The type of the value that fills the future.
     associatedtype Value: Sendable

@@ -71,7 +71,7 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// Adds those fields of `others` whose names do not occur here.
-    public mutating func addMissing(from others: HTTPHeaders) {
+    package mutating func addMissing(from others: HTTPHeaders) {
         let count = fields.count
         for other in others.fields where !fields[..<count].contains(where: { $0.isNamed(other.name) }) {
             fields.append(other)

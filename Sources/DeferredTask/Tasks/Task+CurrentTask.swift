@@ -29,26 +29,27 @@ extension Task where Success == Never {
         await _Concurrency.Task<Never, Never>.sleep(duration)
     }
 
-    /// A Boolean value that indicates whether the current Swift task was cancelled.
+    /// A Boolean value that indicates whether the current Swift task was cancelled. See Swift's `Task.isCancelled`.
     public static var isCancelled: Bool { _Concurrency.Task<Never, Never>.isCancelled }
 
-    /// Throws `CancellationError` if the current Swift task was cancelled.
+    /// Throws `CancellationError` if the current Swift task was cancelled. See Swift's `Task.checkCancellation()`.
     public static func checkCancellation() throws { try _Concurrency.Task<Never, Never>.checkCancellation() }
 
-    /// Lets other Swift tasks run.
+    /// Lets other Swift tasks run. See Swift's `Task.yield()`.
     public static func yield() async { await _Concurrency.Task<Never, Never>.yield() }
 
     /// Lets other Swift tasks run. See Swift's `Task.suspend()`.
     @available(*, deprecated, renamed: "yield()")
     public static func suspend() async { await yield() }
 
-    /// The priority of the current Swift task.
+    /// The priority of the current Swift task. See Swift's `Task.currentPriority`.
     public static var currentPriority: TaskPriority { _Concurrency.Task<Never, Never>.currentPriority }
 
-    /// The priority with which the current Swift task was created, or `nil` outside of a task.
+    /// The priority with which the current Swift task was created, or `nil` outside of a task. See Swift's
+    /// `Task.basePriority`.
     public static var basePriority: TaskPriority? { _Concurrency.Task<Never, Never>.basePriority }
 
-    /// The name of the current Swift task, if it has one.
+    /// The name of the current Swift task, if it has one. See Swift's `Task.name`.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     public static var name: String? { _Concurrency.Task<Never, Never>.name }
 }

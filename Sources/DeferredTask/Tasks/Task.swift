@@ -20,6 +20,8 @@ public import DeferredCore
 /// task of its chain is held any more. A derived task keeps its own result and its executor. All members are safe to use
 /// from any thread.
 ///
+/// Each member that takes an executor also takes `.mainActor`, for a closure that is isolated to the main actor.
+///
 /// In a file that imports this module, `Task { }`, `Task.sleep(for:)` and the like still mean what they mean in Swift.
 /// This `Task` has one generic argument: declare tasks as `Task<Void>`, and spell Swift's own
 /// `_Concurrency.Task<Void, Never>`, or use a `typealias`. Since any task can fail, its ``value`` takes `try`. The article

@@ -69,7 +69,7 @@ public struct RetryPolicy: Sendable {
     /// Returns the pause after an attempt, the first being 1. Never negative.
     ///
     /// - Complexity: O(1): the doubling ends at the cap.
-    public func pause(after attempt: Int) -> Duration {
+    package func pause(after attempt: Int) -> Duration {
         var limit = min(base, cap)
         var doublings = max(attempt, 1) - 1
         while doublings > 0, limit > .zero, limit < cap {

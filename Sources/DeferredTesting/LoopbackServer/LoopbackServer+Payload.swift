@@ -40,7 +40,7 @@ extension LoopbackServer {
         public static func file(_ url: URL, range: Range<Int>) -> Payload { Payload(.file(url, range)) }
 
         /// The number of bytes.
-        public var count: Int {
+        package var count: Int {
             switch source {
             case .bytes(let data): data.count
             case .pattern(let range), .file(_, let range): range.count
@@ -48,7 +48,7 @@ extension LoopbackServer {
         }
 
         /// Returns the first `limit` bytes, or all of them if there are fewer.
-        public func prefix(_ limit: Int) -> Payload {
+        package func prefix(_ limit: Int) -> Payload {
             switch source {
             case .bytes(let data): Payload(.bytes(data.prefix(limit)))
             case .pattern(let range): Payload(.pattern(range.prefix(limit)))

@@ -1,9 +1,6 @@
 extension LoopbackServer {
     /// An error thrown when a server cannot start.
     public struct StartError: Error, Sendable, CustomStringConvertible {
-        /// The requested port; 0 stands for any.
-        public let port: UInt16
-
         /// The system's error number, such as `EADDRINUSE`.
         public let code: Int32
 
@@ -11,7 +8,6 @@ extension LoopbackServer {
         public let description: String
 
         init(at address: SocketAddress, _ error: SystemError) {
-            port = Self.port(of: address)
             code = error.code
             let place =
                 switch address {
@@ -22,14 +18,9 @@ extension LoopbackServer {
             description = "LoopbackServer can't listen \(place): \(error)"
         }
 
-        init(at address: SocketAddress, _ error: TLSError) {
-            port = Self.port(of: address)
+        init(_ error: TLSError) {
             code = SystemError.unsupported.code
             description = "LoopbackServer can't speak TLS: \(error)"
-        }
-
-        private static func port(of address: SocketAddress) -> UInt16 {
-            if case .port(let port) = address { port } else { 0 }
         }
     }
 }

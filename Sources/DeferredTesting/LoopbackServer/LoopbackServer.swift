@@ -83,7 +83,7 @@ public final class LoopbackServer: Sendable {
         do {
             context = try tls.map { tls throws(TLSError) in try TLSContext(tls) }
         } catch {
-            throw StartError(at: address, error)
+            throw StartError(error)
         }
         do {
             core = try ServerCore(

@@ -53,9 +53,9 @@ struct LibcurlTLSTests {
         return file
     }
 
-    @Test(arguments: [LoopbackServer.TLS.Version.v1_2, .v1_3])
+    @Test(arguments: [URLClient.TLS.Version.v1_2, .v1_3])
     func `what comes in one record with a response is not the next one`(
-        version: LoopbackServer.TLS.Version
+        version: URLClient.TLS.Version
     ) async throws {
         let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
         var tls = LoopbackServer.TLS(certificate)
@@ -176,9 +176,9 @@ struct LibcurlTLSTests {
 
     // MARK: Client certificates
 
-    @Test(arguments: [LoopbackServer.TLS.Version.v1_2, .v1_3])
+    @Test(arguments: [URLClient.TLS.Version.v1_2, .v1_3])
     func `a server that asks for a certificate lets in those that have one`(
-        version: LoopbackServer.TLS.Version
+        version: URLClient.TLS.Version
     ) async throws {
         let clients = try LoopbackServer.Authority(name: "The authority of clients")
         let server = try server {
@@ -267,9 +267,9 @@ struct LibcurlTLSTests {
         }
     }
 
-    @Test(arguments: [LoopbackServer.TLS.Version.v1_2, .v1_3])
+    @Test(arguments: [URLClient.TLS.Version.v1_2, .v1_3])
     func `a new connection resumes the session of an earlier one, until the client is gone`(
-        version: LoopbackServer.TLS.Version
+        version: URLClient.TLS.Version
     ) async throws {
         let server = try closingServer { $0.maximumVersion = version }
         defer { server.stop() }

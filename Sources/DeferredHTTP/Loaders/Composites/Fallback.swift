@@ -26,7 +26,7 @@ public struct Fallback: HTTPLink {
     }
 
     /// Returns true if there was no connection; false for a chain that can't work, which is to be mended.
-    @Sendable public static func isUnconnected(_ result: HTTPResult) -> Bool {
+    @Sendable @usableFromInline static func isUnconnected(_ result: HTTPResult) -> Bool {
         if case .failure(let error) = result { error.code == .cannotConnect && !error.isOfInvalidChain } else { false }
     }
 

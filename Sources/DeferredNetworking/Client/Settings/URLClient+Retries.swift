@@ -90,7 +90,7 @@ extension URLClient {
         /// - Parameters:
         ///   - attempt: The number of the attempt that failed, counted from 1.
         ///   - retryAfter: The pause that the server asked for, which is used unchanged; `nil` for that of ``policy``.
-        public func pause(after attempt: Int, retryAfter: Duration? = nil) -> Duration? {
+        package func pause(after attempt: Int, retryAfter: Duration? = nil) -> Duration? {
             guard let retryAfter else { return policy.pause(after: attempt) }
             return retryAfter <= longestRetryAfter ? max(retryAfter, .zero) : nil
         }

@@ -29,19 +29,18 @@ extension URLClient {
 
         /// A certificate by which the client identifies itself to servers that ask for one.
         public struct ClientCertificate: Sendable, Hashable {
-            /// The file of the certificate.
-            public var certificate: URL
-
-            /// The file of the private key.
-            public var key: URL
-
-            /// The password of the key, if it has one. Nobody is asked for one that is missing.
-            public var password: String?
-
+            let certificate: URL
+            let key: URL
+            let password: String?
             /// True if both are in one file in PKCS#12 format.
             let isArchive: Bool
 
             /// Creates a certificate from files in PEM format. Only for libcurl.
+            ///
+            /// - Parameters:
+            ///   - certificate: The file of the certificate.
+            ///   - key: The file of the private key.
+            ///   - password: The password of the key, if it has one. Nobody is asked for one that is missing.
             public init(certificate: URL, key: URL, password: String? = nil) {
                 self.certificate = certificate
                 self.key = key

@@ -1,3 +1,4 @@
+import DeferredNetworking
 import Foundation
 
 /// The settings shared by all TLS sessions of a server.

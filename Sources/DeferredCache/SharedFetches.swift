@@ -68,7 +68,7 @@ final class SharedFetches: Sendable {
 
     fileprivate struct Entry: Sendable {
         let shared: SharedFetch
-        var waiters: [Int: Waiter] = [:]
+        var waiters = NumberedList<Waiter>()
         /// The body that is on its way.
         var body: SharedBody?
     }
@@ -77,7 +77,6 @@ final class SharedFetches: Sendable {
         /// The shared fetches that equal requests can join.
         var joinable: [CacheKey: [FetchKey: ObjectIdentifier]] = [:]
         var fetches: [ObjectIdentifier: Entry] = [:]
-        var lastNumber = 0
         var closedCount = 0
     }
 
@@ -121,9 +120,8 @@ final class SharedFetches: Sendable {
                 let (shared, body) = (state.fetches.values[index].shared, state.fetches.values[index].body)
                 if shared.whole === whole { return .meetsItself }
                 if let body { return .shares(shared, body) }
-                state.lastNumber += 1
-                state.fetches.values[index].waiters[state.lastNumber] = waiter
-                return .waits(Place(shared: identifier, number: state.lastNumber))
+                let number = state.fetches.values[index].waiters.append(waiter)
+                return .waits(Place(shared: identifier, number: number))
             }
             if case .new(let closedCount) = stage, closedCount < state.closedCount { return .isLate }
             return .leads(state.begin(key, start, whole))
@@ -144,7 +142,7 @@ final class SharedFetches: Sendable {
 
     /// Removes a waiter that was cancelled.
     func leave(_ place: Place) {
-        let gone = state.withLock { $0.fetches[place.shared]?.waiters.removeValue(forKey: place.number) }
+        let gone = state.withLock { $0.fetches[place.shared]?.waiters.remove(place.number) }
         withExtendedLifetime(gone) {}
     }
 
@@ -152,9 +150,9 @@ final class SharedFetches: Sendable {
     func share(_ shared: SharedFetch, _ body: SharedBody) {
         let waiters = state.withLock { state in
             state.fetches[ObjectIdentifier(shared)]?.body = body
-            return state.fetches[ObjectIdentifier(shared)]?.takeWaiters() ?? [:]
+            return state.fetches[ObjectIdentifier(shared)]?.takeWaiters() ?? []
         }
-        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter(shared, .sharing(body)) }
+        for waiter in waiters { waiter(shared, .sharing(body)) }
     }
 
     /// Keeps requests that come later from waiting for this one, whose response is about to be delivered: whoever has seen
@@ -170,8 +168,7 @@ final class SharedFetches: Sendable {
             state.close(shared.key, ObjectIdentifier(shared))
             return state.fetches.removeValue(forKey: ObjectIdentifier(shared))
         }
-        let waiters = gone?.waiters ?? [:]
-        for (_, waiter) in waiters.sorted(by: { $0.key < $1.key }) { waiter(shared, end) }
+        for waiter in gone?.waiters.elements ?? [] { waiter(shared, end) }
     }
 
     /// Keeps requests that come later from waiting for those that were sent before a change.
@@ -197,9 +194,9 @@ final class SharedFetches: Sendable {
 }
 
 extension SharedFetches.Entry {
-    fileprivate mutating func takeWaiters() -> [Int: SharedFetches.Waiter] {
-        defer { waiters = [:] }
-        return waiters
+    fileprivate mutating func takeWaiters() -> [SharedFetches.Waiter] {
+        defer { waiters = NumberedList() }
+        return waiters.elements
     }
 }
 

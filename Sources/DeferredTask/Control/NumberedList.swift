@@ -2,25 +2,27 @@
 ///
 /// Adding and removing take amortised O(1) time, and finding an element O(log *n*). The first one costs no more than an
 /// array, since most tasks with children have a single child.
-struct NumberedList<Element> {
+package struct NumberedList<Element> {
     private var slots: [(number: Int, element: Element?)] = []
-    private(set) var count = 0
+    package private(set) var count = 0
     private var lastNumber = 0
 
-    var isEmpty: Bool { count == 0 }
+    package init() {}
 
-    var elements: [Element] { slots.compactMap(\.element) }
+    package var isEmpty: Bool { count == 0 }
+
+    package var elements: [Element] { slots.compactMap(\.element) }
     var numbered: [(Int, Element)] { slots.compactMap { slot in slot.element.map { (slot.number, $0) } } }
 
     /// Adds an element. Returns its number, which is 1 or more.
-    mutating func append(_ element: Element) -> Int {
+    package mutating func append(_ element: Element) -> Int {
         lastNumber += 1
         slots.append((lastNumber, element))
         count += 1
         return lastNumber
     }
 
-    mutating func remove(_ number: Int) -> Element? {
+    package mutating func remove(_ number: Int) -> Element? {
         guard let index = index(of: number), let element = slots[index].element.take() else { return nil }
         count -= 1
         if count * 2 < slots.count { slots.removeAll { $0.element == nil } }
@@ -53,3 +55,5 @@ struct NumberedList<Element> {
         return nil
     }
 }
+
+extension NumberedList: Sendable where Element: Sendable {}

@@ -92,25 +92,30 @@ final class InFlightRequests: Sendable {
 
     /// Keeps track of an execution; returns false during a reset.
     func add(_ execution: HTTPExecution) -> Bool {
-        guard let ticket = state.withLock({ $0.machine.arrived(.execution(execution)) }) else { return false }
+        guard let number = state.withLock({ $0.machine.arrived(.execution(execution)) }) else { return false }
         execution.whenEnded { result in
             if let stream = result.arrived?.stream { self.add(stream) }
-            self.left(ticket)
+            self.left(number)
         }
         return true
     }
 
     private func add(_ stream: HTTPBodyStream) {
         // A stream that arrives while a reset waits for its execution has to be ended, too.
-        let (ticket, isToStop) = state.withLock { state in
+        let (number, isToStop) = state.withLock { state in
             (state.machine.followed(.stream(stream.weak)), !state.machine.isOpen)
         }
-        stream.addEndHandler { _ in self.left(ticket) }
+        stream.addEndHandler { _ in self.left(number) }
         if isToStop { stream.cancel() }
     }
 
-    private func left(_ ticket: Int) {
-        let idle = state.withLock { state in state.machine.left(ticket) ? state.idle.take() : nil }
+    private func left(_ number: Int) {
+        // What has left is released outside of the lock.
+        let (gone, idle) = state.withLock { state in
+            let (gone, isLast) = state.machine.left(number)
+            return (gone, isLast ? state.idle.take() : nil)
+        }
+        withExtendedLifetime(gone) {}
         idle?.fill()
     }
 

@@ -28,16 +28,17 @@ struct AutocancelStateMachineTests {
     @Test func `arriving requests are accepted, unless a reset is running`() {
         for start in Start.all {
             var machine = start.machine
-            let ticket = machine.arrived("x")
-            #expect((ticket != nil) == (start.resetCount == 0), "\(start)")
-            #expect(machine.items == (ticket == nil ? [] : ["x"]) + start.items.reversed(), "\(start)")
+            let number = machine.arrived("x")
+            #expect((number != nil) == (start.resetCount == 0), "\(start)")
+            #expect(machine.items == (number == nil ? [] : ["x"]) + start.items.reversed(), "\(start)")
         }
     }
 
     @Test func `what continues a request is accepted in any case`() {
         for start in Start.all {
             var machine = start.machine
-            #expect(machine.followed("x") == start.items.count && machine.items.first == "x", "\(start)")
+            _ = machine.followed("x")
+            #expect(machine.items == ["x"] + start.items.reversed(), "\(start)")
         }
     }
 
@@ -56,21 +57,20 @@ struct AutocancelStateMachineTests {
     @Test func `the last to leave is known as such`() {
         for start in Start.all {
             var machine = start.machine
-            for ticket in start.items.indices {
-                #expect(machine.left(ticket) == (ticket == start.items.count - 1), "\(start)")
+            for (index, item) in start.items.enumerated() {
+                #expect(machine.left(index + 1) == (item, index == start.items.count - 1), "\(start)")
             }
             #expect(machine.items.isEmpty && machine.isOpen == (start.resetCount == 0), "\(start)")
         }
     }
 
-    @Test func `later requests reuse the tickets of earlier ones, and still count as the newest`() {
+    @Test func `later requests are the newest ones, whichever have left`() {
         var machine = Machine()
-        let tickets = ["a", "b", "c"].map { machine.followed($0) }
-        _ = machine.left(tickets[0])
-        _ = machine.left(tickets[1])
-        #expect(machine.followed("d") == tickets[1] && machine.followed("e") == tickets[0])
-        #expect(machine.followed("f") == 3 && machine.items == ["f", "e", "d", "c"])
-        for ticket in 0...3 { _ = machine.left(ticket) }
+        let numbers = ["a", "b", "c"].map { machine.followed($0) }
+        for number in numbers.prefix(2) { _ = machine.left(number) }
+        let later = ["d", "e", "f"].map { machine.followed($0) }
+        #expect(machine.items == ["f", "e", "d", "c"])
+        for number in numbers.suffix(1) + later { _ = machine.left(number) }
         #expect(machine.items.isEmpty && machine.close().isEmpty)
     }
 
@@ -78,9 +78,9 @@ struct AutocancelStateMachineTests {
     @Test func `nothing leaves twice`() async {
         await #expect(processExitsWith: .failure) {
             var machine = AutocancelStateMachine<String>()
-            let ticket = machine.followed("a")
-            _ = machine.left(ticket)
-            _ = machine.left(ticket)
+            let number = machine.followed("a")
+            _ = machine.left(number)
+            _ = machine.left(number)
         }
     }
 

@@ -1,20 +1,28 @@
 /// Elements under growing numbers, in the order in which they were added.
 ///
 /// Adding and removing take amortised O(1) time, and finding an element O(log *n*). The first one costs no more than an
-/// array, since most tasks with children have a single child.
+/// array, since most tasks with children have a single child. Inlinable: otherwise, a request through a chain with an
+/// `Autocancel` takes 4 % more instructions.
+@frozen
+@usableFromInline
 package struct NumberedList<Element> {
-    private var slots: [(number: Int, element: Element?)] = []
-    package private(set) var count = 0
-    private var lastNumber = 0
+    @usableFromInline var slots: [(number: Int, element: Element?)] = []
+    @usableFromInline package private(set) var count = 0
+    @usableFromInline var lastNumber = 0
 
+    @inlinable
     package init() {}
 
+    @inlinable
     package var isEmpty: Bool { count == 0 }
 
+    @inlinable
     package var elements: [Element] { slots.compactMap(\.element) }
+
     var numbered: [(Int, Element)] { slots.compactMap { slot in slot.element.map { (slot.number, $0) } } }
 
     /// Adds an element. Returns its number, which is 1 or more.
+    @inlinable
     package mutating func append(_ element: Element) -> Int {
         lastNumber += 1
         slots.append((lastNumber, element))
@@ -22,6 +30,7 @@ package struct NumberedList<Element> {
         return lastNumber
     }
 
+    @inlinable
     package mutating func remove(_ number: Int) -> Element? {
         guard let index = index(of: number), let element = slots[index].element.take() else { return nil }
         count -= 1
@@ -45,7 +54,8 @@ package struct NumberedList<Element> {
         return body(&slots[index].element!)
     }
 
-    private func index(of number: Int) -> Int? {
+    @inlinable
+    func index(of number: Int) -> Int? {
         var range = slots.indices
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2

@@ -79,7 +79,7 @@ struct CacheFetch: Sendable {
             // There is a new version, which would be fetched in vain, and not be seen, each time.
             if isInBackground, error.code == .bodyTooLarge { removeOlder(requestTime) }
             // A request that is lost may have changed the resource nevertheless.
-            let inert: [HTTPError.Code] = [.cannotConnect, .invalidRequest, .bodyAlreadySent, .unacceptableStatus]
+            let inert: [HTTPError.Code] = [.cannotConnect, .invalidRequest, .unacceptableStatus]
             if !query.asked.method.isSafe, !inert.contains(error.code) { core.invalidate(query.key) }
             close()
             fail(error)

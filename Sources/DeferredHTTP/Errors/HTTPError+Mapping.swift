@@ -12,6 +12,8 @@ extension HTTPError {
         switch error {
         case let error as HTTPError:
             self = error
+        case let error as URLError where error.code == .requestBodyStreamExhausted && request.body.isOneShot:
+            self.init(.bodyAlreadySent, request: request, reason: HTTPBody.AlreadySent.reason, underlying: error)
         case let error as URLError:
             self.init(Code(error.code), request: request, underlying: error)
         case let error as URLClientError:

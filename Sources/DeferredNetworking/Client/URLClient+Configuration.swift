@@ -43,10 +43,14 @@ extension URLClient {
         /// The implementation that sends the requests.
         public var engine = Engine.automatic
 
-        /// Header fields for every request that lacks them; they replace those of ``session``.
+        /// Header fields for every request that lacks them; they replace those of ``session``. None by default.
         ///
         /// A name or a value that can't be sent fails each request with ``URLClientError/Code/invalidRequest(reason:)``.
-        public var headers: [String: String] = [:]
+        public var headers: [String: String] {
+            get { fields.values }
+            set { fields.values = newValue }
+        }
+        private var fields = UnprintedFields()
 
         /// The `User-Agent` of requests that have none of their own; `nil` for the engine's, which names the process and
         /// libcurl or Foundation.
@@ -221,4 +225,12 @@ extension URLClient.Configuration {
         copy.httpCookieAcceptPolicy = cookies == nil ? .never : .always
         return copy
     }
+}
+
+/// Fields of which only the names are printed.
+private struct UnprintedFields: Sendable, CustomStringConvertible, CustomReflectable {
+    var values: [String: String] = [:]
+
+    var description: String { "\(values.keys.sorted())" }
+    var customMirror: Mirror { Mirror(self, unlabeledChildren: values.keys.sorted(), displayStyle: .collection) }
 }

@@ -144,6 +144,11 @@ extension URLClientError.Code: CustomStringConvertible {
     }
 }
 
+extension URLClientError: CustomReflectable {
+    /// The description alone: the URL may have a password.
+    public var customMirror: Mirror { Mirror(self, children: ["error": description]) }
+}
+
 extension URLClientError: LocalizedError {
     /// The same line as ``description``.
     public var errorDescription: String? { description }

@@ -158,7 +158,10 @@ struct ResponseHeadParser {
         if let first = line.first, isBlank(first) {
             // Obsolete folding: RFC 9112, section 5.2.
             guard let last = headers.fields.indices.last else { throw flaw("begins with a folded line", line) }
-            headers.fields[last].value += " " + text(trimmed(line))
+            // libcurl frames the body by the first line alone.
+            if headers.fields[last].isNamed("Transfer-Encoding") { throw flaw("folds Transfer-Encoding", line) }
+            let folded = [headers.fields[last].value, text(trimmed(line))]
+            headers.fields[last].value = folded.filter { !$0.isEmpty }.joined(separator: " ")
             return
         }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw flaw("has a line without a colon", line) }

@@ -19,12 +19,14 @@ package struct ServerSentEventParser {
     private var isFirstLine = true
     private var type = ""
     private var data = ""
+    /// Becomes ``lastEventID`` with the event: one that breaks off has not been received.
+    private var id: String
     package private(set) var lastEventID: String
     package private(set) var retry: Duration?
 
     /// - Parameter lastEventID: The last event ID of the stream that this one continues.
     package init(lastEventID: String = "") {
-        self.lastEventID = lastEventID
+        (self.lastEventID, id) = (lastEventID, lastEventID)
     }
 
     /// Returns the event that this line completes, if any. An event that is incomplete when the stream ends is dropped.
@@ -60,7 +62,7 @@ package struct ServerSentEventParser {
         case "data":
             data += value + "\n"
         case "id" where !value.unicodeScalars.contains("\0"):
-            lastEventID = value
+            id = value
         case "retry" where HTTPNumber.isValid(value):
             retry = .milliseconds(HTTPNumber.parse(value) ?? .max)
         default:
@@ -70,6 +72,7 @@ package struct ServerSentEventParser {
 
     private mutating func dispatch() -> ServerSentEvent? {
         defer { (type, data) = ("", "") }
+        lastEventID = id
         guard !data.isEmpty else { return nil }
         return ServerSentEvent(
             type: type.isEmpty ? "message" : type,

@@ -32,7 +32,8 @@ public struct ProgressSnapshot: Sendable, Hashable {
     /// to measure.
     public let throughput: Double?
 
-    /// Creates a snapshot, for tests of code that shows it. The parameters are the properties, taken as they are.
+    /// Creates a snapshot, for tests of code that shows it. The parameters are the properties. The fraction is at least 0
+    /// and at most 1; without a number, it is 0.
     public init(
         fraction: Double,
         completed: Int64,
@@ -41,7 +42,7 @@ public struct ProgressSnapshot: Sendable, Hashable {
         resumed: Int64 = 0,
         throughput: Double? = nil
     ) {
-        self.fraction = fraction
+        self.fraction = fraction.isNaN ? 0 : min(max(0, fraction), 1)
         self.completed = completed
         self.total = total
         self.unit = unit

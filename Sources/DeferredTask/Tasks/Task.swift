@@ -84,6 +84,10 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         self.init(future.storage, .opaque, onCancel)
     }
 
+    /// Creates a task that is another one: with its result, its progress, and its cancellation.
+    @inlinable
+    public init(_ task: Task<Success>) { self = task }
+
     /// Creates a task that succeeds when `future` is filled.
     @inlinable
     public init(

@@ -10,7 +10,7 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// The rules: a loader completes each task, or passes it on. It passes no cancelled task on, and a cancellation reaches what
+/// The rules: a loader completes each task, or passes it on, once. It passes no cancelled task on, and a cancellation reaches what
 /// was passed on. A reset comes to all loaders after it, and ends after theirs. Nothing of a task is kept when it is
 /// complete.
 public enum LoaderRules {
@@ -41,6 +41,9 @@ public enum LoaderRules {
         }
         if case .failure(let error)? = loading.result.peek(), error.code == .abandoned {
             return ["a task was neither completed nor passed on"]
+        }
+        if subject.probes.contains(where: { $0.completeCount > 0 }) {
+            return ["a task is passed on when it is complete, or twice"]
         }
         let isGone = await wait(patience) { loading.isGone }
         return isGone ? [] : ["a task, or a handler of it, is kept after its completion"]
@@ -112,7 +115,7 @@ private struct Subject {
 /// A terminal loader that answers at once, or when its task is cancelled, and whose reset ends when the test says so.
 private final class Probe: HTTPLoader {
     private let isAnswering: Bool
-    private let counts = Lock((loads: 0, running: 0, resets: 0))
+    private let counts = Lock((loads: 0, complete: 0, running: 0, resets: 0))
     private let resetEnd = Deferred<Void>()
 
     init(isAnswering: Bool) {
@@ -120,10 +123,13 @@ private final class Probe: HTTPLoader {
     }
 
     var loadCount: Int { counts.withLock { $0.loads } }
+    /// The number of tasks that were complete when they came.
+    var completeCount: Int { counts.withLock { $0.complete } }
     var runningCount: Int { counts.withLock { $0.running } }
     var resetCount: Int { counts.withLock { $0.resets } }
 
     func load(_ task: HTTPTask) {
+        if task.isFilled { return counts.withLock { $0.complete += 1 } }
         if task.failIfCancelled() { return }
         counts.withLock { counts in
             counts.loads += 1

@@ -73,7 +73,7 @@ extension LoopbackServer {
             var bytes = Data(capacity: offsets.count)
             while bytes.count < offsets.count {
                 // The table holds whole periods, so each piece can start where the last one ended.
-                let start = bytes.isEmpty ? offsets.lowerBound % period : 0
+                let start = bytes.isEmpty ? max(0, offsets.lowerBound) % period : 0
                 bytes += patternTable[start...].prefix(offsets.count - bytes.count)
             }
             return bytes

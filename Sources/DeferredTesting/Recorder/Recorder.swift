@@ -72,7 +72,7 @@ struct Record: Codable, Sendable {
             headers = response.headers.compactMap { field in
                 Redaction.isSecret(field.name) ? nil : Field(name: field.name, value: field.value)
             }
-            text = String(data: response.body, encoding: .utf8).map(Redaction.text)
+            text = String(validating: response.body, as: UTF8.self).map(Redaction.text)
             data = text == nil ? response.body : nil
         case .failure(let error):
             guard error.code != .cancelled else { return nil }

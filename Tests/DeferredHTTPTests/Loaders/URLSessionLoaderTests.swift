@@ -33,6 +33,20 @@ struct URLSessionLoaderTests {
         }
     }
 
+    @Test func `a body that can be sent once is an error of its own where it has to be sent again`() async throws {
+        let server = try LoopbackServer { _ in .redirect(to: "/b", status: 307) }
+        defer { server.stop() }
+        for loader in URLSessionLoader.each {
+            var request = HTTPRequest(.put, url: server.url("/a"))
+            let (bytes, source) = AsyncStream<Data>.makeStream()
+            source.yield(Data("hello".utf8))
+            source.finish()
+            request.body = .stream(bytes)
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(request).get() }
+            #expect(error?.code == .bodyAlreadySent && error?.reason != nil)
+        }
+    }
+
     @Test func `a file is never a part that nobody asked for`() async throws {
         let target = try TemporaryDirectory()
         let server = try LoopbackServer { _ in

@@ -18,6 +18,19 @@ struct HTTPRedactionTests {
         #expect(!"\(request.headers)".contains("hush") && !dumped.contains("hush"))
     }
 
+    @Test func `a secret in settings and errors is not shown`() throws {
+        let client = OAuth.Client(id: "app", secret: "hush", token: try #require(URL(string: "https://host/token")))
+        var configuration = URLClient.Configuration()
+        configuration.headers = ["X-Odd": "hush"]
+        let error = URLClientError(.shutDown, url: URL(string: "http://user:hush@host/"))
+        for value in [client, OAuth(client, over: URLSessionLoader()), configuration, error] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            #expect(!"\(value)".contains("hush") && !dumped.contains("hush"), "\(value)")
+        }
+        #expect("\(client)".contains("app") && "\(configuration)".contains("X-Odd"))
+    }
+
     @Test(arguments: [
         "access_key", "private_key", "subscription-key", "passphrase", "pass", "assertion", "client_assertion", "token",
         "X-Amz-Signature", "X-Amz-Credential", "code", "sig", "PWD",

@@ -137,6 +137,19 @@ struct LibcurlEngineTests {
         await client.shutdown().value
     }
 
+    @Test(arguments: [true, false])
+    func `a body whose coding is folded is refused`(closes: Bool) async throws {
+        let server = try LoopbackServer { _ in
+            let bytes = "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+            return .raw(.text(bytes)) + (closes ? [.close] : [])
+        }
+        defer { server.stop() }
+        let client = Self.client { $0.retries = .none }
+        let failure = await client.begin(server.url("/")).failure() as? URLError
+        #expect(failure?.code == .badServerResponse)
+        await client.shutdown().value
+    }
+
     /// Serves a stream of which libcurl has all when the reader wants no more, with a forged response behind it.
     private static func serverOfHeldStreams() throws -> LoopbackServer {
         let encoded = mebibyteOfZeros + mebibyteOfZeros

@@ -56,6 +56,13 @@ struct ServerSentEventTests {
         }
     }
 
+    @Test func `an identifier counts with its event, also with one without data, but not with one that breaks off`() {
+        var parser = ServerSentEventParser(lastEventID: "0")
+        let lines = ["id: 1", "data: a", "", "id: 2", "data: b", "", "id: 3", "", "data: c", "", "id: 4", "data: d"]
+        let events = lines.compactMap { parser.parse($0) }
+        #expect(events.map(\.lastEventID) == ["1", "2", "3"] && parser.lastEventID == "3")
+    }
+
     @Test func `the examples of the standard`() throws {
         #expect(try events("data: YHOO\ndata: +2\ndata: 10\n\n").map(\.data) == ["YHOO\n+2\n10"])
         let second = try events(

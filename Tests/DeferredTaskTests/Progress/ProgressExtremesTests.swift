@@ -99,6 +99,9 @@ struct ProgressExtremesTests {
         }
         let nothing = ProgressSnapshot(fraction: .nan, completed: 1, total: nil, unit: .count, throughput: .nan)
         #expect("\(nothing)" == "0 %, 1, 0/s")
+        for (given, fraction) in [(Double.nan, 0), (-1, 0), (0.5, 0.5), (2, 1), (.infinity, 1)] {
+            #expect(ProgressSnapshot(fraction: given, completed: 0, total: nil, unit: .count).fraction == fraction)
+        }
     }
 
     @Test func `a foreign progress of any numbers`() {

@@ -1,5 +1,6 @@
 import DeferredCore
 import DeferredTask
+import Foundation
 import TestSupport
 import Testing
 
@@ -14,6 +15,16 @@ struct TaskPromiseTests {
         #expect(!promise.fill(with: .success(2)))
         #expect(try await task.value == 1)
         #expect(try promise.peek()?.get() == 1)
+    }
+
+    @Test func `a task of a task is that task`() {
+        let (promise, reporter) = (Task<Int>.Promise(), ProgressReporter(total: 10))
+        let task = Task(promise, reporter: reporter) { $0.fail(with: CancellationError()) }
+        let same = Task(task)
+        reporter.add(5)
+        #expect(same.progress.fractionCompleted == 0.5)
+        same.cancel()
+        #expect(same.isFilled && task.isCancelled)
     }
 
     @Test func `a promise of nothing succeeds without a value`() async throws {

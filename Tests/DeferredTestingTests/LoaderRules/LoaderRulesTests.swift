@@ -63,6 +63,21 @@ struct LoaderRulesTests {
         )
     }
 
+    @Test func `a loader that passes a task on twice, or when it has completed it`() async {
+        struct Repeating: HTTPLink {
+            let isComplete: Bool
+
+            func load(_ task: HTTPTask, next: any HTTPLoader) {
+                if isComplete { task.succeed(.ok) } else { next.load(task) }
+                next.load(task)
+            }
+        }
+        for isComplete in [false, true] {
+            let found = await broken { Repeating(isComplete: isComplete) --> $0 }
+            #expect(found.first == "a task is passed on when it is complete, or twice")
+        }
+    }
+
     @Test func `a loader that ignores a cancellation`() async {
         struct Ignoring: HTTPLoader {
             let next: any HTTPLoader

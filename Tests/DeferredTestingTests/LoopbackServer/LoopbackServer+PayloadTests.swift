@@ -23,6 +23,7 @@ struct LoopbackServerPayloadTests {
         for range in [0..<0, 0..<1, 250..<253, 1_000..<66_536, 5..<199_999] {
             #expect(Payload.patternBytes(range) == Data(whole[range]))
         }
+        #expect(Payload.patternBytes(-3..<0) == Data(whole[0..<3]))
     }
 
     @Test func `a file that ends before its range, or that is not there, closes the connection there`() throws {

@@ -39,4 +39,22 @@ struct RecorderTests {
         replaying.load(HTTPRequest(host: "host", path: "/d"))
         #expect(replaying.unexpectedRequests.map(\.path) == ["/d"])
     }
+
+    @Test func `bodies come back byte by byte`() throws {
+        let folder = try TemporaryDirectory()
+        // A byte order mark, one within a text, and text that has two forms.
+        let texts = ["\u{FEFF}A", "A\u{FEFF}", "e\u{301}\u{E9}", "\0\u{2028}", ""]
+        let bodies = texts.map { Data($0.utf8) } + [Data(0...255), Data([0xEF, 0xBB, 0xBF, 0xFF])]
+        let recorder = Recorder()
+        for (number, body) in bodies.enumerated() {
+            let chain = recorder --> StubLoader(.response(data: body))
+            chain.load(HTTPRequest(host: "host", path: "/\(number)"))
+        }
+        try recorder.write(to: folder.file)
+        let replaying = try StubLoader(replaying: folder.file)
+        for (number, body) in bodies.enumerated() {
+            let result = replaying.load(HTTPRequest(host: "host", path: "/\(number)")).peek()
+            #expect(try result?.get().body == body, "\(number)")
+        }
+    }
 }

@@ -60,3 +60,11 @@ extension OAuth {
         }
     }
 }
+
+extension OAuth.Client: CustomStringConvertible, CustomReflectable {
+    /// The identifier and the URL of the token endpoint, but not the secret.
+    public var description: String { "OAuth client \(DisplayText.quoted(id)) of \(DisplayText.quoted(token))" }
+
+    /// Without the secret, and without parameters that may be secret, too.
+    public var customMirror: Mirror { Mirror(self, children: ["client": description]) }
+}

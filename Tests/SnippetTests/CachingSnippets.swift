@@ -32,12 +32,12 @@ struct CachingSnippets {
     }
 
     @Test func `In a client`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 85)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 86)
         let server = try LoopbackServer { _ in .response(headers: ["Cache-Control": "max-age=60"], body: "Ada") }
         defer { server.stop() }
         let url = server.url("/users/1")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 90)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 91)
         var configuration = URLClient.Configuration()
         configuration.cache = Cache(.memory())
         configuration.monitor = { event in
@@ -46,48 +46,48 @@ struct CachingSnippets {
         let client = URLClient(configuration: configuration)
         let (user, _) = try await client.begin(url).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 99)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 100)
         #expect(user == Data("Ada".utf8))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 112)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 113)
         let account = (id: "1", name: "Ada")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 115)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 116)
         var options = URLClient.RequestOptions()
         options.cachePartition = account.id
         let (profile, _) = try await client.begin(url, options: options).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 120)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 121)
         #expect(profile == Data("Ada".utf8))
 #sourceLocation()
     }
 
     @Test func `Policies`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 126)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 127)
         var request = HTTPRequest(host: "example.com", path: "/")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 129)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 130)
         request.cachePolicy = .validate    // ask the server whether the response has changed: pull to refresh
         request.cachePolicy = .reload      // fetch the response in any case
         request.cachePolicy = .onlyCached  // what may be used without asking, or status 504
         request.cachePolicy = .anyAge      // offline: a response of any age, or status 504
         request.cachePolicy = .bypass      // neither answer from the cache nor store
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 136)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 137)
         request.cachePolicy = .anyAge
         #expect(try await Cache(.memory()).load(request).get().status == 504)
 #sourceLocation()
     }
 
     @Test func `On disk`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 170)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 171)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 174)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 175)
         let cache = Cache(.disk(at: folder, capacity: 256 << 20))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 177)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 178)
         let server = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
         let first = joined(cache, server)
         _ = try await first.load(HTTPRequest(host: "example.com")).get()
@@ -98,24 +98,24 @@ struct CachingSnippets {
     }
 
     @Test func `Statistics, contents and health`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 223)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 224)
         let cache = Cache(.memory())
         let statistics = cache.statistics
         print("\(statistics.hits) hits, \(statistics.validated) validated, \(statistics.misses) misses, \(statistics.bytes) bytes")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 228)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 229)
         #expect(statistics.hits == 0 && statistics.bytes == 0)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 235)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 236)
         await cache.remove { $0.partition == "alice" || $0.age > .seconds(86_400) }.value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 238)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 239)
         #expect(await cache.entries().value.isEmpty)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 244)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 245)
         let told = Cache(.memory(), statusName: "app")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 247)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 248)
         let origin = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
         let loader = joined(told, origin)
         for status in ["app; fwd=uri-miss; stored", "app; hit; ttl=60"] {
@@ -123,21 +123,21 @@ struct CachingSnippets {
             #expect(answer.headers["Cache-Status"]?.hasPrefix(status.dropLast(2)) == true)
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 259)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 260)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 263)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 264)
         let stored = Cache(.disk(at: folder), onHealthChange: { print($0) })
         if !stored.health.isStoring { print(stored.health.lastFailure?.reason ?? "") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 267)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 268)
         #expect(stored.health.isStoring)
 #sourceLocation()
     }
 
     func `Coming from other caches`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 285)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 286)
         var configuration = URLClient.Configuration()
         configuration.cache = Cache(.memory(capacity: 32 << 20))
         let url = URL(filePath: "/a")
@@ -157,10 +157,10 @@ struct CachingSnippets {
     }
 
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 308)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 309)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 311)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 312)
         #expect(chain.successors.dropFirst().first is Cache)
 #sourceLocation()
     }

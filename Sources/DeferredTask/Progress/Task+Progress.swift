@@ -30,7 +30,8 @@ extension Task {
     /// Its `fractionCompleted` is the mean over the stages of the chain, where a stage that reports progress weighs 10
     /// and one that does not weighs 1. Plain stages (`map`, `mapError`, `recover`, `always`) that ended before anybody
     /// asked for the progress count as completed if the task that they came from has succeeded. It is 1 when the task has
-    /// succeeded; after a failure, it stays where it was. It never decreases, and no observer that comes later, here, in
+    /// succeeded; after a failure, it stays where it was when it was last read, and is 0 if it never was. It never
+    /// decreases, and no observer that comes later, here, in
     /// ``uponProgress(on:execute:)-(Executor,_)`` or in ``progressUpdates``, starts lower than any was given before.
     /// Combined tasks are weighted by their bytes once all of them have reported how many there are; until then, by
     /// their stages, where those that have not started weigh as much as the others on average.

@@ -195,7 +195,7 @@ final class SharedFetches: Sendable {
 
 extension SharedFetches.Entry {
     fileprivate mutating func takeWaiters() -> [SharedFetches.Waiter] {
-        defer { waiters = NumberedList() }
+        defer { waiters.removeAll() }
         return waiters.elements
     }
 }

@@ -216,6 +216,24 @@ struct CacheTests {
         }
     }
 
+    @Test(
+        arguments: [
+            (.cannotConnect, "one"), (.invalidRequest, "one"), (.unacceptableStatus, "one"), (.bodyAlreadySent, "two"),
+            (.connectionLost, "two"), (.timedOut, "two"), (.cancelled, "two"),
+        ] as [(HTTPError.Code, String)]
+    )
+    func `a change that fails may have been made, unless the server can't have got it or has refused it`(
+        code: HTTPError.Code,
+        text: String
+    ) {
+        let fresh: HTTPHeaders = ["Cache-Control": "max-age=10"]
+        let stub = StubLoader(.response(headers: fresh, body: "one"), .failure(code), .response(body: "two"))
+        let chain = clock.cache() --> stub
+        #expect(chain.load(.cacheable()).textNow == "one")
+        #expect(chain.load(.cacheable(.put)).codeNow == code)
+        #expect(chain.load(.cacheable()).textNow == text)
+    }
+
     @Test func `credentials below the cache don't mix users`() {
         let stub = StubLoader(answering: { request in
             .response(headers: ["Cache-Control": "max-age=9"], body: request.headers["Authorization"] ?? "")

@@ -47,10 +47,14 @@ extension URLClient {
         ///
         /// A name or a value that can't be sent fails each request with ``URLClientError/Code/invalidRequest(reason:)``.
         public var headers: [String: String] {
-            get { fields.values }
-            set { fields.values = newValue }
+            get { Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) }) }
+            set {
+                let sorted = newValue.sorted { $0.key < $1.key }
+                fields = HTTPHeaders(sorted.map { .init(name: $0.key, value: $0.value) })
+            }
         }
-        private var fields = UnprintedFields()
+        /// Printed without credentials.
+        private var fields = HTTPHeaders()
 
         /// The `User-Agent` of requests that have none of their own; `nil` for the engine's, which names the process and
         /// libcurl or Foundation.
@@ -225,12 +229,4 @@ extension URLClient.Configuration {
         copy.httpCookieAcceptPolicy = cookies == nil ? .never : .always
         return copy
     }
-}
-
-/// Fields of which only the names are printed.
-private struct UnprintedFields: Sendable, CustomStringConvertible, CustomReflectable {
-    var values: [String: String] = [:]
-
-    var description: String { "\(values.keys.sorted())" }
-    var customMirror: Mirror { Mirror(self, unlabeledChildren: values.keys.sorted(), displayStyle: .collection) }
 }

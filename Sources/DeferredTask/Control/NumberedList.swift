@@ -38,7 +38,9 @@ package struct NumberedList<Element> {
         return element
     }
 
-    mutating func removeAll() { (slots, count) = ([], 0) }
+    /// Removes all elements. Their numbers are not used again.
+    @inlinable
+    package mutating func removeAll() { (slots, count) = ([], 0) }
 
     subscript(number: Int) -> Element? {
         index(of: number).flatMap { slots[$0].element }

@@ -59,7 +59,8 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     ///
     /// - Parameters:
     ///   - future: A `Deferred`, or any other future of a result. Handlers that the task adds to it do not keep it: if
-    ///     the future is lost unfilled, the task never ends. A lost ``Promise`` would fail it.
+    ///     the future is lost unfilled, the task never ends. A lost ``Promise`` would fail it. Of a `Task`, only the result
+    ///     is taken: cancel it in `onCancel`, or use ``init(_:)-(Task<Success>)``.
     ///   - reporter: The reporter of the producer's progress, if it has one. Kept as long as the task.
     ///   - onCancel: Called at most once, on the thread that cancels, if that happens before the end. It should make
     ///     the producer fill `future` soon. Kept until the task ends, or until nobody is left who could cancel.

@@ -10,9 +10,9 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// The rules: a loader completes each task, or passes it on, once. It passes no cancelled task on, and a cancellation reaches what
-/// was passed on. A reset comes to all loaders after it, and ends after theirs. Nothing of a task is kept when it is
-/// complete.
+/// The rules: a loader completes each task, or passes it on, once. It passes no cancelled task on, and a cancellation
+/// reaches what was passed on. A reset comes to all loaders after it, and ends after theirs. Nothing of a task is kept when
+/// it is complete.
 public enum LoaderRules {
     /// Returns the rules that a loader breaks, each as a sentence; none for a good one.
     ///
@@ -42,11 +42,10 @@ public enum LoaderRules {
         if case .failure(let error)? = loading.result.peek(), error.code == .abandoned {
             return ["a task was neither completed nor passed on"]
         }
-        if subject.probes.contains(where: { $0.completeCount > 0 }) {
-            return ["a task is passed on when it is complete, or twice"]
-        }
         let isGone = await wait(patience) { loading.isGone }
-        return isGone ? [] : ["a task, or a handler of it, is kept after its completion"]
+        let isComplete = subject.probes.contains { $0.completeCount > 0 }
+        return (isComplete ? ["a task is passed on when it is complete, or twice"] : [])
+            + (isGone ? [] : ["a task, or a handler of it, is kept after its completion"])
     }
 
     private static func cancellingBefore(

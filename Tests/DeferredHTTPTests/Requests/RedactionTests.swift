@@ -21,14 +21,15 @@ struct HTTPRedactionTests {
     @Test func `a secret in settings and errors is not shown`() throws {
         let client = OAuth.Client(id: "app", secret: "hush", token: try #require(URL(string: "https://host/token")))
         var configuration = URLClient.Configuration()
-        configuration.headers = ["X-Odd": "hush"]
+        configuration.headers = ["X-Api-Key": "hush", "X-Odd": "odd"]
         let error = URLClientError(.shutDown, url: URL(string: "http://user:hush@host/"))
         for value in [client, OAuth(client, over: URLSessionLoader()), configuration, error] as [Any] {
             var dumped = ""
             dump(value, to: &dumped)
             #expect(!"\(value)".contains("hush") && !dumped.contains("hush"), "\(value)")
         }
-        #expect("\(client)".contains("app") && "\(configuration)".contains("X-Odd"))
+        #expect("\(client)".contains("app") && "\(configuration)".contains("X-Odd: odd"))
+        #expect(configuration.headers == ["X-Api-Key": "hush", "X-Odd": "odd"])
     }
 
     @Test(arguments: [

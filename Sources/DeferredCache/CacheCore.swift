@@ -96,11 +96,13 @@ final class CacheCore: Sendable {
     }
 
     private func select(_ found: [StoredResponse], _ asked: CacheRequest) -> StoredResponse? {
-        let (matching, now) = (found.filter { $0.head.isFor(asked.headers, salt: store.salt) }, now())
         // Of several, the newest counts: RFC 9111, section 4.1.
-        return matching.dropFirst().reduce(matching.first) { best, response in
-            best.map { $0.head.isNewer(than: response.head, now: now) ? $0 : response }
+        var newest: StoredResponse?
+        for response in found where response.head.isFor(asked.headers, salt: store.salt) {
+            if let newest, newest.head.isNewer(than: response.head, now: now()) { continue }
+            newest = response
         }
+        return newest
     }
 
     private func perform(
@@ -351,6 +353,10 @@ final class CacheCore: Sendable {
         isUnusable: @escaping @Sendable () -> Void
     ) {
         let delivery = Delivery(stored, reuse, source, query.task.request)
+        if let response = delivery.responseInMemory {
+            query.succeed(response, timeLeft: -stored.head.staleness(at: now()))
+            return isDelivered()
+        }
         let isHeld = store.isBlocking
         if isHeld { query.beginWaiting() }
         // Without the task, whose result has the stream.

@@ -35,7 +35,19 @@ struct Delivery: Sendable {
         self.headers = headers
     }
 
-    /// Calls `body` with the response, or with `nil` if there can be none.
+    /// The response, if it needs no bytes but those in memory.
+    var responseInMemory: HTTPResponse? {
+        switch request.delivery {
+        case .stream: return range.isEmpty ? response(.stream(.empty)) : nil
+        case .file where status.isSuccess: return nil
+        case .data, .file:
+            if range.isEmpty { return response(.data(Data())) }
+            guard range == 0..<stored.head.extent.count else { return nil }
+            return stored.body.bytesInMemory.map { response(.data($0)) }
+        }
+    }
+
+    /// Calls `body` with the response, or with `nil` if there can be none. For one that needs bytes that are elsewhere.
     ///
     /// - Parameter onDamage: Called if the stored bytes are damaged, also if that turns out while a stream is read.
     func makeResponse(
@@ -44,7 +56,6 @@ struct Delivery: Sendable {
     ) {
         switch request.delivery {
         case .stream:
-            if range.isEmpty { return body(response(.stream(.empty))) }
             // Another process may have removed the body since the head was read: what was opened once stays readable.
             let pieces = StoredPieces(stored.body, range, onDamage)
             stored.body.read(pieces.piece(at: range.lowerBound)) { first in
@@ -65,10 +76,6 @@ struct Delivery: Sendable {
                 }
             }
         case .data, .file:
-            if range.isEmpty { return body(response(.data(Data()))) }
-            if range == 0..<stored.head.extent.count, let bytes = stored.body.bytesInMemory {
-                return body(response(.data(bytes)))
-            }
             stored.body.read(range) { bytes in
                 if bytes == nil { onDamage() }
                 body(bytes.map { response(.data($0)) })

@@ -30,7 +30,8 @@ struct CacheRequest: Sendable {
 
     init(_ request: HTTPRequest) {
         // A user in the URL becomes a credential below the cache, where it can't be seen.
-        let isPersonal = request.parts.user != nil || request.parts.password != nil
+        let parts = request.parts
+        let isPersonal = parts.user != nil || parts.password != nil
         var headers = request.headers
         // With a credential, the response is that user's anyway, also in another process.
         if let owner = request[CacheOwnerOption.self], headers["Authorization"] == nil {

@@ -27,11 +27,11 @@ final class StoredHead: Sendable {
         fileprivate(set) var responseTime: CacheInstant
         fileprivate(set) var directives = CacheDirectives()
         /// The time for which the response is fresh, in seconds: RFC 9111, section 4.2.1.
-        fileprivate(set) var lifetime: Int64 = 0
+        fileprivate(set) var lifetime: UInt32 = 0
+        /// The field `Age`, in seconds.
+        fileprivate(set) var ageValue: UInt32
         /// The age at its arrival, in milliseconds: RFC 9111, section 4.2.3.
         fileprivate(set) var initialAge: Int64 = 0
-        /// The field `Age`, in seconds.
-        fileprivate(set) var ageValue: Int64
     }
 
     let facts: Facts
@@ -60,7 +60,7 @@ final class StoredHead: Sendable {
             requestTime: requestTime,
             responseTime: responseTime,
             directives: CacheDirectives(headers),
-            ageValue: ageValue
+            ageValue: UInt32(clamping: ageValue)
         )
         let arrival = responseTime.seconds
         let sent = headers["Date"].flatMap { HTTPDate.seconds($0, now: arrival) }
@@ -69,14 +69,14 @@ final class StoredHead: Sendable {
         let delay = responseTime.time(since: requestTime)
         facts.initialAge = max(sent == nil ? 0 : apparentAge, ageValue * 1_000 + delay)
         if let maxAge = facts.directives.maxAge {
-            facts.lifetime = maxAge
+            facts.lifetime = UInt32(clamping: maxAge)
         } else if let expires = headers["Expires"] {
             // An invalid date, such as 0, means that the response has expired.
             let until = headers.values(for: "Expires").count == 1 ? HTTPDate.seconds(expires, now: arrival) : nil
-            facts.lifetime = until.map { max(0, $0 - date) } ?? 0
+            facts.lifetime = until.map { UInt32(clamping: $0 - date) } ?? 0
         } else {
             let modified = headers["Last-Modified"].flatMap { HTTPDate.seconds($0, now: arrival) }
-            facts.lifetime = StoredHead.guessedLifetime(status, facts.directives, date, modified)
+            facts.lifetime = UInt32(clamping: Self.guessedLifetime(status, facts.directives, date, modified))
         }
         self.facts = facts
         self.headers = headers
@@ -88,9 +88,9 @@ final class StoredHead: Sendable {
     var requestTime: CacheInstant { facts.requestTime }
     var responseTime: CacheInstant { facts.responseTime }
     var directives: CacheDirectives { facts.directives }
-    var lifetime: Int64 { facts.lifetime }
+    var lifetime: Int64 { Int64(facts.lifetime) }
     var initialAge: Int64 { facts.initialAge }
-    var ageValue: Int64 { facts.ageValue }
+    var ageValue: Int64 { Int64(facts.ageValue) }
     var isPublic: Bool { directives.flags.contains(.isPublic) }
     /// True if the lifetime comes from the server, and is no guess.
     var isLifetimeExplicit: Bool { directives.maxAge != nil || headers["Expires"] != nil }
@@ -268,6 +268,6 @@ extension StoredHead.Facts {
     fileprivate func age(at now: CacheInstant) -> Int64 { initialAge + now.time(since: responseTime) }
 
     func staleness(at now: CacheInstant) -> Int64 {
-        now.isBefore(responseTime) ? .max : age(at: now) - lifetime * 1_000
+        now.isBefore(responseTime) ? .max : age(at: now) - Int64(lifetime) * 1_000
     }
 }

@@ -14,6 +14,9 @@ final class MemoryEntry: @unchecked Sendable {
     /// much. A line break is one byte, which no field of a response has.
     private let lines: String
 
+    /// The response once it was asked for, since it is likely to be again. Most never are, and take half the memory.
+    private var madeResponse: StoredResponse?
+
     /// Distinguishes this entry from others with the same key and variant; 0 until it is in the store.
     var version: UInt64 = 0
     var lastUse: UInt64 = 0
@@ -32,8 +35,11 @@ final class MemoryEntry: @unchecked Sendable {
 
     var variant: Variant { facts.variant }
 
-    /// The memory that the entry takes: an estimate.
-    var size: Int64 { Int64(body.count + lines.utf8.count + key.target.utf8.count + Self.overhead) }
+    /// The memory that the entry takes: an estimate, which is greater once the response was asked for.
+    var size: Int64 {
+        let texts = lines.utf8.count + key.target.utf8.count + Self.overhead
+        return Int64(body.count + (madeResponse == nil ? texts : texts * 2))
+    }
 
     /// Returns whether nothing can be done with the response any more: it is stale, and the server can't confirm it.
     func isUseless(at now: CacheInstant) -> Bool { facts.staleness(at: now) >= 0 && head.conditions.isEmpty }
@@ -54,5 +60,10 @@ final class MemoryEntry: @unchecked Sendable {
         return fields
     }
 
-    var response: StoredResponse { StoredResponse(head: head, body: BodyBytes(body), version: version) }
+    var response: StoredResponse {
+        if let madeResponse { return madeResponse }
+        let made = StoredResponse(head: head, body: BodyBytes(body), version: version)
+        madeResponse = made
+        return made
+    }
 }

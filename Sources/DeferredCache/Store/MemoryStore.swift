@@ -37,13 +37,7 @@ final class MemoryStore: ResponseStore {
     var counts: StoreCounts { state.withLock { $0.counts } }
 
     func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void) {
-        let found = state.withLock { state in
-            let found = state.all(key)
-            state.uses += 1
-            for entry in found { entry.lastUse = state.uses }
-            return found.reversed()
-        }
-        body(found.map(\.response))
+        body(state.withLock { $0.find(key) })
     }
 
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: FetchTicket) {
@@ -151,6 +145,24 @@ extension MemoryStore.State {
             next = entry.next
         }
         return all
+    }
+
+    /// Returns the responses of a key, the newest last, and notes that they are used.
+    fileprivate mutating func find(_ key: CacheKey) -> [StoredResponse] {
+        uses += 1
+        var found: [StoredResponse] = []
+        var next = entries[key.hashValue]
+        while let entry = next {
+            if entry.key == key {
+                entry.lastUse = uses
+                counts.bytes -= entry.size
+                found.append(entry.response)
+                counts.bytes += entry.size
+            }
+            next = entry.next
+        }
+        found.reverse()
+        return found
     }
 
     fileprivate func first(_ key: CacheKey, where isIt: (MemoryEntry) -> Bool) -> MemoryEntry? {

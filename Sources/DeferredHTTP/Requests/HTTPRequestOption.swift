@@ -29,20 +29,24 @@ package struct HTTPRequestOptions: Sendable {
 
     subscript<Option: HTTPRequestOption>(option: Option.Type) -> Option.Value {
         get {
-            let identifier = ObjectIdentifier(option)
-            for entry in values where entry.option == identifier {
-                if let value = entry.value as? Option.Value { return value }
-            }
-            return option.defaultValue
+            guard let index = index(of: ObjectIdentifier(option)) else { return option.defaultValue }
+            // Set by this subscript.
+            return values[index].value as! Option.Value
         }
         set {
             let identifier = ObjectIdentifier(option)
-            if let index = values.firstIndex(where: { $0.option == identifier }) {
+            if let index = index(of: identifier) {
                 values[index].value = newValue
             } else {
                 values.append((identifier, newValue))
             }
         }
+    }
+
+    /// Copies no value, as ``Swift/Collection/firstIndex(where:)`` does.
+    private func index(of option: ObjectIdentifier) -> Int? {
+        for index in values.indices where values[index].option == option { return index }
+        return nil
     }
 
     /// All options in a form that can be compared; `nil` if one of them can't be.

@@ -132,13 +132,22 @@ struct MemoryStoreTests {
             load(0..<1)
             let before = heapInUse()
             load(1..<count + 1)
-            let size = (heapInUse() - before) / count
+            var size = (heapInUse() - before) / count
             let contents = Fresh.fields.reduce(Fresh.bodySize) { $0 + $1.0.utf8.count + $1.1.utf8.count }
             #expect(cache.statistics.stored == count + 1)
             #expect((1...450).contains(size - contents), "\(size - contents) bytes")
-            // What counts for the capacity is about that.
-            let counted = Int(cache.statistics.bytes) / (count + 1)
-            #expect((size * 3 / 4...size * 5 / 4).contains(counted), "\(counted) of \(size) bytes")
+            // What counts for the capacity is about that, also when all responses have been asked for again.
+            for isAgain in [false, true] {
+                if isAgain {
+                    load(0..<count + 1)
+                    #expect(cache.statistics.hits == count + 1)
+                    size = (heapInUse() - before) / count
+                }
+                let counted = Int(cache.statistics.bytes) / (count + 1)
+                #expect((size * 3 / 4...size * 5 / 4).contains(counted), "\(counted) of \(size) bytes")
+            }
+            await cache.removeAll().value
+            #expect(cache.statistics.bytes == 0)
         }
     }
     #endif

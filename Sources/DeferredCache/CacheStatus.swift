@@ -63,6 +63,6 @@ struct CacheStatus: Sendable {
     /// A token, or else a string: RFC 8941, sections 3.3.3 and 3.3.4.
     private static func item(_ name: String) -> String {
         if HTTPToken.isValid(name), let first = name.first, first.isLetter { return name }
-        return "\"" + name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        return FieldList.quoted(name)
     }
 }

@@ -100,10 +100,6 @@ extension HTTPBody {
 
     /// Formats a parameter's value as a token or, if it isn't one, as a quoted string: RFC 9110, section 5.6.6.
     private static func parameter(_ value: String) -> String {
-        if HTTPToken.isValid(value) { return value }
-        return value.reduce(into: "\"") { result, character in
-            if character == "\"" || character == "\\" { result += "\\" }
-            result.append(character)
-        } + "\""
+        HTTPToken.isValid(value) ? value : FieldList.quoted(value)
     }
 }

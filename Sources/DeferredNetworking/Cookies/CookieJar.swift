@@ -83,7 +83,7 @@ package struct CookieJar: @unchecked Sendable {
 
     private func store(_ received: SetCookie, from url: URL, now: Date) {
         guard let place = CookiePlace(url), let domain = place.domain(named: received.domain) else { return }
-        if !place.isSecure, received.isSecure || hidesSecureCookie(received.name, place) { return }
+        if !place.isSecure, received.isSecure || hidesSecureCookie(received.name, domain) { return }
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: received.name, .value: received.value, .domain: domain,
             .path: received.path ?? place.defaultPath,
@@ -98,9 +98,16 @@ package struct CookieJar: @unchecked Sendable {
         }
     }
 
-    /// Returns whether a cookie without TLS would take the place of one that was set with it.
-    private func hidesSecureCookie(_ name: String, _ place: CookiePlace) -> Bool {
-        storage.cookies?.contains { $0.isSecure && $0.name == name && place.isIn(domain: $0.domain) } ?? false
+    /// Returns whether a cookie without TLS would take the place of one that was set with it, or be sent beside it. Either
+    /// domain may be a part of the other: the revision of RFC 6265, section 5.7.
+    private func hidesSecureCookie(_ name: String, _ domain: String) -> Bool {
+        func dotted(_ domain: String) -> String { domain.hasPrefix(".") ? domain.lowercased() : "." + domain.lowercased() }
+        let new = dotted(domain)
+        return (storage.cookies ?? []).contains { cookie in
+            guard cookie.isSecure, cookie.name == name else { return false }
+            let old = dotted(cookie.domain)
+            return old.hasSuffix(new) || new.hasSuffix(old)
+        }
     }
 }
 

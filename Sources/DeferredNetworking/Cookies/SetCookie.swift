@@ -86,7 +86,7 @@ struct SetCookie {
             let digits = word.prefix { $0.isASCII && $0.isNumber }
             if time == nil, let found = self.time(word) {
                 time = found
-            } else if day == nil, (1...2).contains(digits.count), digits.count == word.count {
+            } else if day == nil, (1...2).contains(digits.count) {
                 day = Int64(digits)
             } else if month == nil, let found = HTTPDate.month(word.prefix(3).lowercased()[...]) {
                 month = found
@@ -96,14 +96,18 @@ struct SetCookie {
         }
         guard let time, let day, let month, var year else { return nil }
         if (70...99).contains(year) { year += 1_900 } else if year < 70 { year += 2_000 }
-        guard (1...31).contains(day), (1_601...9_999).contains(year) else { return nil }
-        let days = HTTPDate.daysSince1970(year: year, month: month, day: day)
+        guard (1_601...9_999).contains(year), let days = HTTPDate.days(year: year, month: month, day: day) else {
+            return nil
+        }
         return Date(timeIntervalSince1970: TimeInterval(days * 86_400 + time[0] * 3_600 + time[1] * 60 + time[2]))
     }
 
     private static func time(_ word: Substring) -> [Int64]? {
-        let parts = word.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts.allSatisfy({ (1...2).contains($0.count) }) else { return nil }
+        var parts = word.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        // Anything may follow, such as a time zone.
+        parts[2] = parts[2].prefix { $0.isASCII && $0.isNumber }
+        guard parts.allSatisfy({ (1...2).contains($0.count) }) else { return nil }
         let numbers = parts.compactMap { HTTPNumber.parse($0) }
         guard numbers.count == 3, numbers[0] < 24, numbers[1] < 60, numbers[2] < 60 else { return nil }
         return numbers

@@ -56,28 +56,15 @@ extension ResponseHead {
             guard let first = rest.first, first != "," else { break }
             let name = rest.prefix { !"=;, \t".contains($0) }.lowercased()
             rest = rest.drop { !"=;,".contains($0) }
-            var value = ""
+            var value: String? = ""
             if rest.first == "=" {
                 rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
-                value = rest.first == "\"" ? quoted(&rest) : String(rest.prefix { !";,".contains($0) })
+                value = rest.first == "\"" ? FieldList.readQuoted(&rest) : String(rest.prefix { !";,".contains($0) })
                 rest = rest.drop { !";,".contains($0) }
             }
-            result[name] = result[name] ?? String(FieldList.trimmed(value[...]))
+            if let value, result[name] == nil { result[name] = String(FieldList.trimmed(value[...])) }
         }
         rest = rest.dropFirst()
-        return result
-    }
-
-    private static func quoted(_ rest: inout Substring) -> String {
-        var result = ""
-        rest = rest.dropFirst()
-        while let character = rest.popFirst(), character != "\"" {
-            if character == "\\" {
-                if let escaped = rest.popFirst() { result.append(escaped) }
-            } else {
-                result.append(character)
-            }
-        }
         return result
     }
 }

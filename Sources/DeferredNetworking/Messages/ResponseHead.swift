@@ -118,11 +118,7 @@ public struct ResponseHead: Sendable {
 
     /// Returns the value of a field, whatever its case; several are joined by commas: RFC 9110, section 5.3.
     package func value(of name: String) -> String? {
-        var result: String?
-        for field in headers.fields where field.isNamed(name) {
-            if result == nil { result = field.value } else { result?.append(", " + field.value) }
-        }
-        return result
+        headers.combined(name)
     }
 
     /// Returns the head with what has come behind its body.

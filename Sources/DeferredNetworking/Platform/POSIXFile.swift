@@ -88,7 +88,7 @@ package enum POSIXFile {
     }
 
     /// Returns up to `count` bytes, at least one, or nil if there are none or they can't be read.
-    static func read(_ count: Int, at offset: Int64, from descriptor: Int32) -> Data? {
+    package static func read(_ count: Int, at offset: Int64, from descriptor: Int32) -> Data? {
         var bytes = Data(count: count)
         while true {
             let result = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
@@ -100,11 +100,6 @@ package enum POSIXFile {
     static func status(of descriptor: Int32) -> stat? {
         var result = stat()
         return fstat(descriptor, &result) == 0 ? result : nil
-    }
-
-    static func status(at path: String) -> stat? {
-        var result = stat()
-        return stat(path, &result) == 0 ? result : nil
     }
 
     /// Returns the status of `path` without following a symbolic link in its last component.
@@ -123,7 +118,8 @@ package enum POSIXFile {
 
     /// Returns the file type at `path`, such as `S_IFDIR`, or nil with the reason in `errno`.
     static func kind(at path: String) -> mode_t? {
-        status(at: path).map { $0.st_mode & S_IFMT }
+        var result = stat()
+        return stat(path, &result) == 0 ? result.st_mode & S_IFMT : nil
     }
 
     /// Writes all of `bytes`, or returns the reason why it can't.
@@ -170,7 +166,9 @@ extension POSIXFile {
         }
         defer { _ = close(descriptor) }
         guard let count = status(of: descriptor)?.st_size else { throw FileFailure.reading(path) }
-        return read(Int(count), at: 0, from: descriptor) ?? Data()
+        if count == 0 { return Data() }
+        guard let bytes = read(Int(count), at: 0, from: descriptor) else { throw FileFailure.reading(path) }
+        return bytes
     }
 
     /// Replaces a file as a whole, or removes it. Only the owner may access it.

@@ -104,25 +104,21 @@ struct DigestChallenge: Sendable, Hashable {
                 hash.text(secret, nonce, request)
             }
         var parts = [
-            name(of: user), "realm=" + Self.quoted(realm), "nonce=" + Self.quoted(nonce), "uri=" + Self.quoted(target),
-            "response=" + Self.quoted(response),
+            name(of: user), "realm=" + FieldList.quoted(realm), "nonce=" + FieldList.quoted(nonce), "uri=" + FieldList.quoted(target),
+            "response=" + FieldList.quoted(response),
         ]
         if let algorithm { parts.append("algorithm=" + algorithm) }
-        if let opaque { parts.append("opaque=" + Self.quoted(opaque)) }
+        if let opaque { parts.append("opaque=" + FieldList.quoted(opaque)) }
         if let protection { parts.append("qop=" + protection.rawValue + ", nc=" + number) }
-        if protection != nil || isSession { parts.append("cnonce=" + Self.quoted(clientNonce)) }
+        if protection != nil || isSession { parts.append("cnonce=" + FieldList.quoted(clientNonce)) }
         if hashesUser { parts.append("userhash=true") }
         return "Digest " + parts.joined(separator: ", ")
     }
 
     private func name(of user: String) -> String {
-        if hashesUser { return "username=" + Self.quoted(hash.text(user, realm)) }
-        guard !user.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return "username=" + Self.quoted(user) }
+        if hashesUser { return "username=" + FieldList.quoted(hash.text(user, realm)) }
+        guard !user.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return "username=" + FieldList.quoted(user) }
         // RFC 8187: what a quoted string can't hold.
         return "username*=UTF-8''" + PercentEncoding.encode(user, allowing: PercentEncoding.form.subtracting("*"))
-    }
-
-    private static func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 }

@@ -89,7 +89,7 @@ private struct Parser {
             }
             rest = rest.dropFirst()
             _ = skip(" \t")
-            let value = rest.first == "\"" ? readQuoted() : readName()
+            let value = rest.first == "\"" ? FieldList.readQuoted(&rest) : readName()
             if let value, skip(" \t"), rest.first ?? "," == "," {
                 parameters.append(.init(name: name, value: value))
             } else {
@@ -115,28 +115,9 @@ private struct Parser {
         return name.isEmpty ? nil : name
     }
 
-    /// Reads a quoted string; nil if it has no end.
-    private mutating func readQuoted() -> String? {
-        var (value, isEscaped) = ("", false)
-        rest = rest.dropFirst()
-        while let character = rest.popFirst() {
-            if isEscaped {
-                value.append(character)
-                isEscaped = false
-            } else if character == "\\" {
-                isEscaped = true
-            } else if character == "\"" {
-                return value
-            } else {
-                value.append(character)
-            }
-        }
-        return nil
-    }
-
     private mutating func skipToComma() {
         while let first = rest.first, first != "," {
-            if first == "\"" { _ = readQuoted() } else { rest = rest.dropFirst() }
+            if first == "\"" { _ = FieldList.readQuoted(&rest) } else { rest = rest.dropFirst() }
         }
     }
 

@@ -41,6 +41,23 @@ package enum FieldList {
         while let last = text.utf8.last, isBlank(last) { text = text[..<text.utf8.index(before: text.endIndex)] }
         return text
     }
+
+    /// Reads the quoted string with which `rest` begins: RFC 9110, section 5.6.4; `nil` if it has no end.
+    static func readQuoted(_ rest: inout Substring) -> String? {
+        var result = ""
+        rest = rest.dropFirst()
+        while let character = rest.popFirst() {
+            if character == "\"" { return result }
+            guard character == "\\" else { result.append(character); continue }
+            if let escaped = rest.popFirst() { result.append(escaped) }
+        }
+        return nil
+    }
+
+    /// Returns a quoted string with this text.
+    package static func quoted(_ text: String) -> String {
+        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
 }
 
 extension HTTPHeaders {
@@ -48,7 +65,7 @@ extension HTTPHeaders {
     package func combined(_ name: String) -> String? {
         var result: String?
         for field in fields where field.isNamed(name) {
-            result = result.map { $0 + ", " + field.value } ?? field.value
+            if result == nil { result = field.value } else { result?.append(", " + field.value) }
         }
         return result
     }

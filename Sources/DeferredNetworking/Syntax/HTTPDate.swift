@@ -48,25 +48,16 @@ package enum HTTPDate {
     }
 
     private static func date(_ day: Substring, _ month: Substring, _ year: Int64?, _ time: Substring) -> Int64? {
-        guard let year, year > 0, day.utf8.count == 2, let day = HTTPNumber.parse(day), day >= 1,
+        guard let year, year > 0, day.utf8.count == 2, let day = HTTPNumber.parse(day),
             let month = self.month(month)
         else { return nil }
         let fields = time.split(separator: ":", omittingEmptySubsequences: false)
         let numbers = fields.compactMap { $0.utf8.count == 2 ? HTTPNumber.parse($0) : nil }
         // A minute may have a leap second.
         guard fields.count == 3, numbers.count == 3, numbers[0] < 24, numbers[1] < 60, numbers[2] <= 60,
-            day <= length(ofMonth: month, year)
+            let days = days(year: year, month: month, day: day)
         else { return nil }
-        return daysSince1970(year: year, month: month, day: day) * 86_400 + numbers[0] * 3_600 + numbers[1] * 60
-            + numbers[2]
-    }
-
-    private static func length(ofMonth month: Int64, _ year: Int64) -> Int64 {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
+        return days * 86_400 + numbers[0] * 3_600 + numbers[1] * 60 + numbers[2]
     }
 
     /// Returns the number of a month, 1 to 12, from its first three letters in lower case.
@@ -74,12 +65,17 @@ package enum HTTPDate {
         months.firstIndex { $0 == name }.map { Int64($0) + 1 }
     }
 
-    /// Counts years from March, so that the leap day is the last day of a year.
-    static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
-        let shiftedYear = month > 2 ? year : year - 1
-        let shiftedMonth = month > 2 ? month - 3 : month + 9
-        return shiftedYear * 365 + shiftedYear / 4 - shiftedYear / 100 + shiftedYear / 400
-            + (shiftedMonth * 153 + 2) / 5 + day - 719_469
+    /// Returns the days since 1970, or nil for a day that the calendar doesn't have.
+    static func days(year: Int64, month: Int64, day: Int64) -> Int64? {
+        /// Counts years from March, so that the leap day is the last day of a year. The month may be the one after December.
+        func firstDay(of month: Int64) -> Int64 {
+            let shiftedYear = month > 2 ? year : year - 1
+            let shiftedMonth = month > 2 ? month - 3 : month + 9
+            return shiftedYear * 365 + shiftedYear / 4 - shiftedYear / 100 + shiftedYear / 400
+                + (shiftedMonth * 153 + 2) / 5 - 719_468
+        }
+        let first = firstDay(of: month)
+        return (1...firstDay(of: month + 1) - first).contains(day) ? first + day - 1 : nil
     }
 
     private static func civilYear(_ seconds: Int64) -> Int64 { 1970 + seconds / 31_556_952 }

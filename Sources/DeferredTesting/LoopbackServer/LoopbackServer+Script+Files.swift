@@ -87,10 +87,7 @@ private struct ServedContent {
         {
             return answer(to: range)
         }
-        var script = LoopbackServer.Script.response(headers: headers(), body: body)
-        // A response to HEAD is the same without the body, its Content-Length included.
-        if request.method == "HEAD" { script.steps.removeLast() }
-        return script
+        return .response(headers: headers(), body: body)
     }
 
     private func answer(to range: RequestedRange) -> LoopbackServer.Script {

@@ -1,3 +1,5 @@
+import Foundation
+
 extension LoopbackServer {
     /// An error thrown when a server cannot start.
     public struct StartError: Error, Sendable, CustomStringConvertible {
@@ -19,7 +21,7 @@ extension LoopbackServer {
         }
 
         init(_ error: TLSError) {
-            code = SystemError.unsupported.code
+            code = ENOTSUP
             description = "LoopbackServer can't speak TLS: \(error)"
         }
     }

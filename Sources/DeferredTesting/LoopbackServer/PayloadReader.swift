@@ -1,9 +1,10 @@
+internal import DeferredNetworking
 import Foundation
 
 /// Produces a payload piece by piece, so that it is never in memory as a whole.
 struct PayloadReader {
     private let source: LoopbackServer.Payload.Source
-    private let file: ReadOnlyFile?
+    private let file: FileHandle?
     private var position: Int
     private let end: Int
 
@@ -15,7 +16,8 @@ struct PayloadReader {
         case .pattern(let range):
             (file, position, end) = (nil, range.lowerBound, range.upperBound)
         case .file(let url, let range):
-            (file, position, end) = (try ReadOnlyFile(path: url.path), range.lowerBound, range.upperBound)
+            guard let handle = POSIXFile.handle(url.path, O_RDONLY) else { throw .current }
+            (file, position, end) = (handle, range.lowerBound, range.upperBound)
         }
     }
 
@@ -29,16 +31,14 @@ struct PayloadReader {
             piece = data[range]
         case .pattern:
             piece = LoopbackServer.Payload.patternBytes(range)
-        case .file(let url, _):
-            piece = Data(try file?.read(atMost: min(range.count, 64 * 1_024), from: position) ?? [])
-            guard !piece.isEmpty else { throw FileTooShort(url: url, length: position) }
+        case .file:
+            let count = min(range.count, 64 * 1_024)
+            guard let file, let bytes = POSIXFile.read(count, at: Int64(position), from: file.fileDescriptor) else {
+                throw Disconnection.peerClosed
+            }
+            piece = bytes
         }
         position += piece.count
         return piece
-    }
-
-    private struct FileTooShort: Error {
-        let url: URL
-        let length: Int
     }
 }

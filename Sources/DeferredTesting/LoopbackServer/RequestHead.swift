@@ -29,8 +29,7 @@ struct RequestHead {
 
     /// True if the connection is to be kept for another request (RFC 9112, section 9.3).
     var keepsConnection: Bool {
-        let options = headers.values(for: "Connection").joined(separator: ",").lowercased().split(separator: ",")
-            .map { $0.trimmingCharacters(in: .whitespaces) }
+        let options = FieldList.members(of: headers.combined("Connection")?.lowercased() ?? "")
         return version == "HTTP/1.0" ? options.contains("keep-alive") : !options.contains("close")
     }
 

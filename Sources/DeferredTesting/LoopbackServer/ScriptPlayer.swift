@@ -13,8 +13,8 @@ struct ScriptPlayer {
         var filter = BodyFilter(isActive: isHead && script.isResponse)
         for step in script.steps {
             switch step {
-            case .send(let payload): try send(payload, &filter)
-            case .drip(let payload, let size, let interval): try drip(payload, size: size, every: interval, &filter)
+            case .send(let payload): try send(payload, size: 64 * 1_024, every: nil, &filter)
+            case .drip(let payload, let size, let interval): try send(payload, size: size, every: interval, &filter)
             case .pause(let duration): try connection.pause(until: .now + duration)
             case .receive(let count): try receive(count)
             case .echo: try echo(filter)
@@ -26,23 +26,16 @@ struct ScriptPlayer {
         return .keepOpen
     }
 
-    private func send(_ payload: LoopbackServer.Payload, _ filter: inout BodyFilter) throws {
-        var reader = try PayloadReader(payload)
-        while !filter.isInBody, let piece = try reader.next(atMost: 64 * 1_024) {
-            try connection.send(filter.headPart(of: piece))
-        }
-    }
-
-    private func drip(
+    private func send(
         _ payload: LoopbackServer.Payload,
         size: Int,
-        every interval: Duration,
+        every interval: Duration?,
         _ filter: inout BodyFilter
     ) throws {
         var reader = try PayloadReader(payload)
         var isFirst = true
         while !filter.isInBody, let piece = try reader.next(atMost: max(1, size)) {
-            if !isFirst { try connection.pause(until: .now + interval) }
+            if let interval, !isFirst { try connection.pause(until: .now + interval) }
             isFirst = false
             try connection.send(filter.headPart(of: piece))
         }

@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
-
 /// Functions of OpenSSL 1.1.1 and 3, looked up at run time in the system's library, so that no target has to link it.
 ///
 /// None of them is variadic, which Swift couldn't call.
@@ -18,151 +10,85 @@ struct OpenSSL: @unchecked Sendable {
     typealias Bytes = UnsafeRawPointer
 
     /// `nil` if the library is not installed.
-    static let shared = try? OpenSSL()
+    static let shared = library.map { _ in OpenSSL() }
 
     // MARK: Sessions
 
-    let serverMethod: @convention(c) () -> Object?
-    let newContext: @convention(c) (Object?) -> Object?
-    let freeContext: @convention(c) (Object?) -> Void
-    let control: @convention(c) (Object?, Int32, Int, UnsafeMutableRawPointer?) -> Int
-    let useCertificate: @convention(c) (Object?, Object?) -> Int32
-    let useKey: @convention(c) (Object?, Object?) -> Int32
-    let certificateStore: @convention(c) (Object?) -> Object?
-    let addToStore: @convention(c) (Object?, Object?) -> Int32
-    let setVerification: @convention(c) (Object?, Int32, UnsafeRawPointer?) -> Void
-    let setSessionContext: @convention(c) (Object?, UnsafePointer<CChar>?, UInt32) -> Int32
-    let newSession: @convention(c) (Object?) -> Object?
-    let freeSession: @convention(c) (Object?) -> Void
-    let setBuffers: @convention(c) (Object?, Object?, Object?) -> Void
-    let acceptState: @convention(c) (Object?) -> Void
-    let read: @convention(c) (Object?, UnsafeMutableRawPointer?, Int32) -> Int32
-    let write: @convention(c) (Object?, Bytes?, Int32) -> Int32
-    let sessionError: @convention(c) (Object?, Int32) -> Int32
-    let shutDown: @convention(c) (Object?) -> Int32
+    let serverMethod: @convention(c) () -> Object? = Self.find("TLS_server_method")
+    let newContext: @convention(c) (Object?) -> Object? = Self.find("SSL_CTX_new")
+    let freeContext: @convention(c) (Object?) -> Void = Self.find("SSL_CTX_free")
+    let control: @convention(c) (Object?, Int32, Int, UnsafeMutableRawPointer?) -> Int = Self.find("SSL_CTX_ctrl")
+    let useCertificate: @convention(c) (Object?, Object?) -> Int32 = Self.find("SSL_CTX_use_certificate")
+    let useKey: @convention(c) (Object?, Object?) -> Int32 = Self.find("SSL_CTX_use_PrivateKey")
+    let certificateStore: @convention(c) (Object?) -> Object? = Self.find("SSL_CTX_get_cert_store")
+    let addToStore: @convention(c) (Object?, Object?) -> Int32 = Self.find("X509_STORE_add_cert")
+    let setVerification: @convention(c) (Object?, Int32, UnsafeRawPointer?) -> Void = Self.find("SSL_CTX_set_verify")
+    let setSessionContext: @convention(c) (Object?, UnsafePointer<CChar>?, UInt32) -> Int32 = Self.find("SSL_CTX_set_session_id_context")
+    let newSession: @convention(c) (Object?) -> Object? = Self.find("SSL_new")
+    let freeSession: @convention(c) (Object?) -> Void = Self.find("SSL_free")
+    let setBuffers: @convention(c) (Object?, Object?, Object?) -> Void = Self.find("SSL_set_bio")
+    let acceptState: @convention(c) (Object?) -> Void = Self.find("SSL_set_accept_state")
+    let read: @convention(c) (Object?, UnsafeMutableRawPointer?, Int32) -> Int32 = Self.find("SSL_read")
+    let write: @convention(c) (Object?, Bytes?, Int32) -> Int32 = Self.find("SSL_write")
+    let sessionError: @convention(c) (Object?, Int32) -> Int32 = Self.find("SSL_get_error")
+    let shutDown: @convention(c) (Object?) -> Int32 = Self.find("SSL_shutdown")
 
     // MARK: Buffers and errors
 
-    let memory: @convention(c) () -> Object?
-    let newBuffer: @convention(c) (Object?) -> Object?
-    let freeBuffer: @convention(c) (Object?) -> Int32
-    let readBuffer: @convention(c) (Object?, UnsafeMutableRawPointer?, Int32) -> Int32
-    let writeBuffer: @convention(c) (Object?, Bytes?, Int32) -> Int32
-    let clearErrors: @convention(c) () -> Void
+    let memory: @convention(c) () -> Object? = Self.find("BIO_s_mem")
+    let newBuffer: @convention(c) (Object?) -> Object? = Self.find("BIO_new")
+    let freeBuffer: @convention(c) (Object?) -> Int32 = Self.find("BIO_free")
+    let readBuffer: @convention(c) (Object?, UnsafeMutableRawPointer?, Int32) -> Int32 = Self.find("BIO_read")
+    let writeBuffer: @convention(c) (Object?, Bytes?, Int32) -> Int32 = Self.find("BIO_write")
+    let clearErrors: @convention(c) () -> Void = Self.find("ERR_clear_error")
 
     // MARK: Keys
 
-    let newKeyContext: @convention(c) (Int32, Object?) -> Object?
-    let freeKeyContext: @convention(c) (Object?) -> Void
-    let beginKeys: @convention(c) (Object?) -> Int32
-    let controlKeys: @convention(c) (Object?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Int32
-    let makeKey: @convention(c) (Object?, UnsafeMutablePointer<Object?>?) -> Int32
-    let freeKey: @convention(c) (Object?) -> Void
-    let publicKeyInfo: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
-    let sha256: @convention(c) () -> Object?
+    let newKeyContext: @convention(c) (Int32, Object?) -> Object? = Self.find("EVP_PKEY_CTX_new_id")
+    let freeKeyContext: @convention(c) (Object?) -> Void = Self.find("EVP_PKEY_CTX_free")
+    let beginKeys: @convention(c) (Object?) -> Int32 = Self.find("EVP_PKEY_keygen_init")
+    let controlKeys: @convention(c) (Object?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Int32 = Self.find("EVP_PKEY_CTX_ctrl_str")
+    let makeKey: @convention(c) (Object?, UnsafeMutablePointer<Object?>?) -> Int32 = Self.find("EVP_PKEY_keygen")
+    let freeKey: @convention(c) (Object?) -> Void = Self.find("EVP_PKEY_free")
+    let publicKeyInfo: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32 = Self.find("i2d_PUBKEY")
+    let sha256: @convention(c) () -> Object? = Self.find("EVP_sha256")
     let digest:
         @convention(c) (
             Bytes?, Int, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt32>?, Object?, Object?
-        ) -> Int32
-    let writeKey: @convention(c) (Object?, Object?, Object?, Bytes?, Int32, Bytes?, Bytes?) -> Int32
-    let readKey: @convention(c) (Object?, Object?, Bytes?, Bytes?) -> Object?
+        ) -> Int32 = Self.find("EVP_Digest")
+    let writeKey: @convention(c) (Object?, Object?, Object?, Bytes?, Int32, Bytes?, Bytes?) -> Int32 = Self.find("PEM_write_bio_PrivateKey")
+    let readKey: @convention(c) (Object?, Object?, Bytes?, Bytes?) -> Object? = Self.find("PEM_read_bio_PrivateKey")
 
     // MARK: Certificates
 
-    let newCertificate: @convention(c) () -> Object?
-    let freeCertificate: @convention(c) (Object?) -> Void
-    let setVersion: @convention(c) (Object?, Int) -> Int32
-    let serialNumber: @convention(c) (Object?) -> Object?
-    let setInteger: @convention(c) (Object?, Int) -> Int32
-    let beginning: @convention(c) (Object?) -> Object?
-    let end: @convention(c) (Object?) -> Object?
-    let setTime: @convention(c) (Object?, Int) -> Object?
-    let setKey: @convention(c) (Object?, Object?) -> Int32
-    let subject: @convention(c) (Object?) -> Object?
-    let setIssuer: @convention(c) (Object?, Object?) -> Int32
-    let addName: @convention(c) (Object?, UnsafePointer<CChar>?, Int32, Bytes?, Int32, Int32, Int32) -> Int32
-    let makeExtension: @convention(c) (Object?, Object?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Object?
-    let addExtension: @convention(c) (Object?, Object?, Int32) -> Int32
-    let freeExtension: @convention(c) (Object?) -> Void
-    let sign: @convention(c) (Object?, Object?, Object?) -> Int32
-    let writeCertificate: @convention(c) (Object?, Object?) -> Int32
-    let readCertificate: @convention(c) (Object?, Object?, Bytes?, Bytes?) -> Object?
+    let newCertificate: @convention(c) () -> Object? = Self.find("X509_new")
+    let freeCertificate: @convention(c) (Object?) -> Void = Self.find("X509_free")
+    let setVersion: @convention(c) (Object?, Int) -> Int32 = Self.find("X509_set_version")
+    let serialNumber: @convention(c) (Object?) -> Object? = Self.find("X509_get_serialNumber")
+    let setInteger: @convention(c) (Object?, Int) -> Int32 = Self.find("ASN1_INTEGER_set")
+    let beginning: @convention(c) (Object?) -> Object? = Self.find("X509_getm_notBefore")
+    let end: @convention(c) (Object?) -> Object? = Self.find("X509_getm_notAfter")
+    let setTime: @convention(c) (Object?, Int) -> Object? = Self.find("X509_gmtime_adj")
+    let setKey: @convention(c) (Object?, Object?) -> Int32 = Self.find("X509_set_pubkey")
+    let subject: @convention(c) (Object?) -> Object? = Self.find("X509_get_subject_name")
+    let setIssuer: @convention(c) (Object?, Object?) -> Int32 = Self.find("X509_set_issuer_name")
+    let addName: @convention(c) (Object?, UnsafePointer<CChar>?, Int32, Bytes?, Int32, Int32, Int32) -> Int32 = Self.find("X509_NAME_add_entry_by_txt")
+    let makeExtension: @convention(c) (Object?, Object?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Object? = Self.find("X509V3_EXT_nconf")
+    let addExtension: @convention(c) (Object?, Object?, Int32) -> Int32 = Self.find("X509_add_ext")
+    let freeExtension: @convention(c) (Object?) -> Void = Self.find("X509_EXTENSION_free")
+    let sign: @convention(c) (Object?, Object?, Object?) -> Int32 = Self.find("X509_sign")
+    let writeCertificate: @convention(c) (Object?, Object?) -> Int32 = Self.find("PEM_write_bio_X509")
+    let readCertificate: @convention(c) (Object?, Object?, Bytes?, Bytes?) -> Object? = Self.find("PEM_read_bio_X509")
 
-    private init() throws(Missing) {
-        let library = try Library()
-        serverMethod = try library.find("TLS_server_method")
-        newContext = try library.find("SSL_CTX_new")
-        freeContext = try library.find("SSL_CTX_free")
-        control = try library.find("SSL_CTX_ctrl")
-        useCertificate = try library.find("SSL_CTX_use_certificate")
-        useKey = try library.find("SSL_CTX_use_PrivateKey")
-        certificateStore = try library.find("SSL_CTX_get_cert_store")
-        addToStore = try library.find("X509_STORE_add_cert")
-        setVerification = try library.find("SSL_CTX_set_verify")
-        setSessionContext = try library.find("SSL_CTX_set_session_id_context")
-        newSession = try library.find("SSL_new")
-        freeSession = try library.find("SSL_free")
-        setBuffers = try library.find("SSL_set_bio")
-        acceptState = try library.find("SSL_set_accept_state")
-        read = try library.find("SSL_read")
-        write = try library.find("SSL_write")
-        sessionError = try library.find("SSL_get_error")
-        shutDown = try library.find("SSL_shutdown")
-        memory = try library.find("BIO_s_mem")
-        newBuffer = try library.find("BIO_new")
-        freeBuffer = try library.find("BIO_free")
-        readBuffer = try library.find("BIO_read")
-        writeBuffer = try library.find("BIO_write")
-        clearErrors = try library.find("ERR_clear_error")
-        newKeyContext = try library.find("EVP_PKEY_CTX_new_id")
-        freeKeyContext = try library.find("EVP_PKEY_CTX_free")
-        beginKeys = try library.find("EVP_PKEY_keygen_init")
-        controlKeys = try library.find("EVP_PKEY_CTX_ctrl_str")
-        makeKey = try library.find("EVP_PKEY_keygen")
-        freeKey = try library.find("EVP_PKEY_free")
-        publicKeyInfo = try library.find("i2d_PUBKEY")
-        sha256 = try library.find("EVP_sha256")
-        digest = try library.find("EVP_Digest")
-        writeKey = try library.find("PEM_write_bio_PrivateKey")
-        readKey = try library.find("PEM_read_bio_PrivateKey")
-        newCertificate = try library.find("X509_new")
-        freeCertificate = try library.find("X509_free")
-        setVersion = try library.find("X509_set_version")
-        serialNumber = try library.find("X509_get_serialNumber")
-        setInteger = try library.find("ASN1_INTEGER_set")
-        beginning = try library.find("X509_getm_notBefore")
-        end = try library.find("X509_getm_notAfter")
-        setTime = try library.find("X509_gmtime_adj")
-        setKey = try library.find("X509_set_pubkey")
-        subject = try library.find("X509_get_subject_name")
-        setIssuer = try library.find("X509_set_issuer_name")
-        addName = try library.find("X509_NAME_add_entry_by_txt")
-        makeExtension = try library.find("X509V3_EXT_nconf")
-        addExtension = try library.find("X509_add_ext")
-        freeExtension = try library.find("X509_EXTENSION_free")
-        sign = try library.find("X509_sign")
-        writeCertificate = try library.find("PEM_write_bio_X509")
-        readCertificate = try library.find("PEM_read_bio_X509")
-    }
+    private nonisolated(unsafe) static let library = ["libssl.so.3", "libssl.so.1.1"].lazy
+        .compactMap { (name: String) in dlopen(name, RTLD_NOW) }.first
 
-    private struct Missing: Error {}
+    private init() {}
 
-    private struct Library {
-        let handle: UnsafeMutableRawPointer
-
-        init() throws(Missing) {
-            let names = ["libssl.so.3", "libssl.so.1.1"]
-            guard let handle = names.lazy.compactMap({ (name: String) in dlopen(name, RTLD_NOW) }).first else {
-                throw Missing()
-            }
-            self.handle = handle
-        }
-
-        /// Returns the function with this name, in the library or its dependencies.
-        func find<Function>(_ name: String) throws(Missing) -> Function {
-            guard let address = dlsym(handle, name) else { throw Missing() }
-            return unsafeBitCast(address, to: Function.self)
-        }
+    /// Returns the function with this name, in the library or its dependencies. Each version has all of them.
+    private static func find<Function>(_ name: String) -> Function {
+        guard let address = dlsym(library, name) else { preconditionFailure("libssl has no \(name)") }
+        return unsafeBitCast(address, to: Function.self)
     }
 }
 

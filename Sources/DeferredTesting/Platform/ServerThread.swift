@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#else
-import Glibc
-#endif
+import Foundation
 
 /// A POSIX thread with a small stack, which has to be joined or detached.
 struct ServerThread: Sendable, Equatable {

@@ -1,14 +1,6 @@
 internal import CDeferred
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#else
-import Glibc
-#endif
+import Foundation
 
 // Differences between Linux and Darwin. There are no upstream issues: the calls differ by design.
 
@@ -46,7 +38,7 @@ extension Socket {
     /// Calls `accept`; the new descriptor does not block and is not inherited either.
     func acceptDescriptor() -> Int {
         #if canImport(Darwin)
-        let accepted = Darwin.accept(descriptor, nil, nil)
+        let accepted = Foundation.accept(descriptor, nil, nil)
         if accepted >= 0 { Socket.keepPrivate(accepted) }
         #else
         let accepted = deferred_accept(descriptor)
@@ -57,13 +49,9 @@ extension Socket {
     /// Calls `send` without SIGPIPE.
     func systemSend(_ bytes: UnsafeRawBufferPointer) -> Int {
         #if canImport(Darwin)
-        Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
-        #elseif canImport(Musl)
-        Musl.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-        #elseif canImport(Android)
-        Android.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        Foundation.send(descriptor, bytes.baseAddress, bytes.count, 0)
         #else
-        Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         #endif
     }
 

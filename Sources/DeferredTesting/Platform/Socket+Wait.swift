@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#else
-import Glibc
-#endif
+import Foundation
 
 extension Socket {
     /// The event to wait for. A broken connection counts as ready for each, so that the next call reports the error.

@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#else
-import Glibc
-#endif
+import Foundation
 
 /// The address at which a socket listens.
 enum SocketAddress: Sendable {
@@ -67,7 +59,7 @@ struct Socket: Sendable {
     private func bind<Address>(to address: inout Address) -> Int32 {
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bindDescriptor(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
+                Foundation.bind(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
             }
         }
     }
@@ -121,7 +113,7 @@ struct Socket: Sendable {
     }
 
     func close() {
-        closeDescriptor(descriptor)
+        _ = Foundation.close(descriptor)
     }
 
     /// Removes the file of a socket with a path.
@@ -139,14 +131,4 @@ struct Socket: Sendable {
             if !error.meansInterrupted { throw error }
         }
     }
-}
-
-/// Calls `close(2)`, whose name is hidden inside a type with a method `close()`.
-private func closeDescriptor(_ descriptor: Int32) {
-    close(descriptor)
-}
-
-/// Calls `bind(2)`, whose name is hidden for the same reason.
-private func bindDescriptor(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
-    bind(descriptor, address, size)
 }

@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#else
-import Glibc
-#endif
+import Foundation
 
 /// A flag that can be polled together with sockets: one byte in a connection that is never read.
 ///

@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#else
-import Glibc
-#endif
+import Foundation
 
 /// A failed system call: its `errno` and the system's text for it.
 struct SystemError: Error, CustomStringConvertible {
@@ -14,9 +6,6 @@ struct SystemError: Error, CustomStringConvertible {
 
     /// The error of the system call that has just failed on this thread.
     static var current: SystemError { SystemError(code: errno) }
-
-    /// The error for a function that the system lacks.
-    static let unsupported = SystemError(code: ENOTSUP)
 
     var description: String { "\(String(cString: strerror(code))) (errno \(code))" }
 

@@ -20,7 +20,8 @@ struct PagesTests {
         #expect(found.map(\.url.absoluteString) == ["https://host/x?a=1,2", "https://host/a/y"])
         #expect(found.map(\.relations) == [["next", "last"], ["prev"]])
         #expect(found.map(\.parameters) == [["title": #"a "b", c;d"#], [:]])
-        for field in ["", "<", "<>", "x", "<a", #"<a>; rel="next"#, "<a>;;;rel=next;", ",,<a>;rel"] { _ = links(field) }
+        #expect(links(#"<a>; rel="next"#).isEmpty)
+        for field in ["", "<", "<>", "x", "<a", "<a>;;;rel=next;", ",,<a>;rel"] { _ = links(field) }
     }
 
     @Test func `a link is resolved, and only its illegal characters are encoded`() {

@@ -134,6 +134,19 @@ struct CookieJarTests {
         #expect(try header("http://h.example/") == "a=3")
     }
 
+    @Test(arguments: ["http://example.com/", "http://foo.example.com/", "http://www.login.example.com/"])
+    func `without TLS, no cookie is sent beside a secure one`(source: String) throws {
+        let domain = source.contains("login") ? "" : "; Domain=Example.com"
+        try store("sid=good; Secure", from: "https://login.example.com/")
+        try store("sid=evil" + domain, "other=1" + domain, from: source)
+        #expect(try header("https://login.example.com/")?.contains("evil") == false)
+        #expect(storage.cookies?.contains { $0.value == "evil" } == false)
+        #expect(storage.cookies?.contains { $0.name == "other" } == true)
+        // A neighbour is no part of the domain.
+        try store("sid=own", from: "http://ogin.example.com/")
+        #expect(try header("http://ogin.example.com/")?.contains("sid=own") == true)
+    }
+
     @Test func `the policy decides what is stored, and what is stored is sent`() throws {
         try store("a=1", from: "http://h.example/", CookieJar(storage, policy: .never))
         let first = CookieJar(storage, policy: .onlyFromMainDocumentDomain)
@@ -158,6 +171,9 @@ struct CookieJarTests {
             ("9 june 2021 10:18:14", 1_623_233_894), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
             ("01-Jan-70 00:00:00", 0), ("29 Feb 2024 23:59:59", 1_709_251_199),
             ("Wed, 09 Jun 1600 10:18:14 GMT", nil), ("09 Jun 2021", nil), ("09 Jun 2021 24:00:00", nil),
+            ("Wed, 09 Jun 2021 10:18:14GMT", 1_623_233_894), ("9th June 2021 10:18:14+00:00", 1_623_233_894),
+            ("31 Feb 2027 00:00:00", nil), ("29 Feb 2023 00:00:00", nil), ("00 Jun 2021 00:00:00", nil),
+            ("31 Dec 2021 00:00:00", 1_640_908_800),
             ("32 Jun 2021 10:18:14", nil), ("09 Foo 2021 10:18:14", nil), ("", nil), ("1:2:3", nil),
         ] as [(String, TimeInterval?)]
     )

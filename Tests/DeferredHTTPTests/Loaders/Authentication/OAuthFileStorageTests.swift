@@ -33,6 +33,8 @@ struct OAuthFileStorageTests {
         try Data(#"{"access": "hush""#.utf8).write(to: folder.file)
         let error = #expect(throws: CocoaError.self) { try OAuth.FileStorage(folder.file).tokens() }
         #expect(error?.filePath == folder.file.path && !"\(String(describing: error))".contains("hush"))
+        let unreadable = #expect(throws: CocoaError.self) { try OAuth.FileStorage(folder.url).tokens() }
+        #expect((unreadable?.underlying as? POSIXError)?.code == .EISDIR, "\(String(describing: unreadable))")
         let missing = folder.file.appending(path: "none/tokens")
         #expect(throws: CocoaError.self) { try OAuth.FileStorage(missing).store(tokens) }
     }

@@ -101,7 +101,9 @@ package struct CookieJar: @unchecked Sendable {
     /// Returns whether a cookie without TLS would take the place of one that was set with it, or be sent beside it. Either
     /// domain may be a part of the other: the revision of RFC 6265, section 5.7.
     private func hidesSecureCookie(_ name: String, _ domain: String) -> Bool {
-        func dotted(_ domain: String) -> String { domain.hasPrefix(".") ? domain.lowercased() : "." + domain.lowercased() }
+        func dotted(_ domain: String) -> String {
+            domain.hasPrefix(".") ? domain.lowercased() : "." + domain.lowercased()
+        }
         let new = dotted(domain)
         return (storage.cookies ?? []).contains { cookie in
             guard cookie.isSecure, cookie.name == name else { return false }

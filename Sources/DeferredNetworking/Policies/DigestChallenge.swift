@@ -104,7 +104,8 @@ struct DigestChallenge: Sendable, Hashable {
                 hash.text(secret, nonce, request)
             }
         var parts = [
-            name(of: user), "realm=" + FieldList.quoted(realm), "nonce=" + FieldList.quoted(nonce), "uri=" + FieldList.quoted(target),
+            name(of: user), "realm=" + FieldList.quoted(realm), "nonce=" + FieldList.quoted(nonce),
+            "uri=" + FieldList.quoted(target),
             "response=" + FieldList.quoted(response),
         ]
         if let algorithm { parts.append("algorithm=" + algorithm) }

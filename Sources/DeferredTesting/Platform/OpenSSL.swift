@@ -23,7 +23,9 @@ struct OpenSSL: @unchecked Sendable {
     let certificateStore: @convention(c) (Object?) -> Object? = Self.find("SSL_CTX_get_cert_store")
     let addToStore: @convention(c) (Object?, Object?) -> Int32 = Self.find("X509_STORE_add_cert")
     let setVerification: @convention(c) (Object?, Int32, UnsafeRawPointer?) -> Void = Self.find("SSL_CTX_set_verify")
-    let setSessionContext: @convention(c) (Object?, UnsafePointer<CChar>?, UInt32) -> Int32 = Self.find("SSL_CTX_set_session_id_context")
+    let setSessionContext: @convention(c) (Object?, UnsafePointer<CChar>?, UInt32) -> Int32 = Self.find(
+        "SSL_CTX_set_session_id_context"
+    )
     let newSession: @convention(c) (Object?) -> Object? = Self.find("SSL_new")
     let freeSession: @convention(c) (Object?) -> Void = Self.find("SSL_free")
     let setBuffers: @convention(c) (Object?, Object?, Object?) -> Void = Self.find("SSL_set_bio")
@@ -47,16 +49,21 @@ struct OpenSSL: @unchecked Sendable {
     let newKeyContext: @convention(c) (Int32, Object?) -> Object? = Self.find("EVP_PKEY_CTX_new_id")
     let freeKeyContext: @convention(c) (Object?) -> Void = Self.find("EVP_PKEY_CTX_free")
     let beginKeys: @convention(c) (Object?) -> Int32 = Self.find("EVP_PKEY_keygen_init")
-    let controlKeys: @convention(c) (Object?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Int32 = Self.find("EVP_PKEY_CTX_ctrl_str")
+    let controlKeys: @convention(c) (Object?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Int32 = Self.find(
+        "EVP_PKEY_CTX_ctrl_str"
+    )
     let makeKey: @convention(c) (Object?, UnsafeMutablePointer<Object?>?) -> Int32 = Self.find("EVP_PKEY_keygen")
     let freeKey: @convention(c) (Object?) -> Void = Self.find("EVP_PKEY_free")
-    let publicKeyInfo: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32 = Self.find("i2d_PUBKEY")
+    let publicKeyInfo: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32 =
+        Self.find("i2d_PUBKEY")
     let sha256: @convention(c) () -> Object? = Self.find("EVP_sha256")
     let digest:
         @convention(c) (
             Bytes?, Int, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt32>?, Object?, Object?
         ) -> Int32 = Self.find("EVP_Digest")
-    let writeKey: @convention(c) (Object?, Object?, Object?, Bytes?, Int32, Bytes?, Bytes?) -> Int32 = Self.find("PEM_write_bio_PrivateKey")
+    let writeKey: @convention(c) (Object?, Object?, Object?, Bytes?, Int32, Bytes?, Bytes?) -> Int32 = Self.find(
+        "PEM_write_bio_PrivateKey"
+    )
     let readKey: @convention(c) (Object?, Object?, Bytes?, Bytes?) -> Object? = Self.find("PEM_read_bio_PrivateKey")
 
     // MARK: Certificates
@@ -72,8 +79,10 @@ struct OpenSSL: @unchecked Sendable {
     let setKey: @convention(c) (Object?, Object?) -> Int32 = Self.find("X509_set_pubkey")
     let subject: @convention(c) (Object?) -> Object? = Self.find("X509_get_subject_name")
     let setIssuer: @convention(c) (Object?, Object?) -> Int32 = Self.find("X509_set_issuer_name")
-    let addName: @convention(c) (Object?, UnsafePointer<CChar>?, Int32, Bytes?, Int32, Int32, Int32) -> Int32 = Self.find("X509_NAME_add_entry_by_txt")
-    let makeExtension: @convention(c) (Object?, Object?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Object? = Self.find("X509V3_EXT_nconf")
+    let addName: @convention(c) (Object?, UnsafePointer<CChar>?, Int32, Bytes?, Int32, Int32, Int32) -> Int32 =
+        Self.find("X509_NAME_add_entry_by_txt")
+    let makeExtension: @convention(c) (Object?, Object?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> Object? =
+        Self.find("X509V3_EXT_nconf")
     let addExtension: @convention(c) (Object?, Object?, Int32) -> Int32 = Self.find("X509_add_ext")
     let freeExtension: @convention(c) (Object?) -> Void = Self.find("X509_EXTENSION_free")
     let sign: @convention(c) (Object?, Object?, Object?) -> Int32 = Self.find("X509_sign")

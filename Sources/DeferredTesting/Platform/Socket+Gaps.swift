@@ -1,5 +1,4 @@
 internal import CDeferred
-
 import Foundation
 
 // Differences between Linux and Darwin. There are no upstream issues: the calls differ by design.

@@ -1,57 +1,78 @@
 internal import DeferredCore
-import Dispatch
+import Foundation
 
-/// A group of threads that can be waited for until the last of them has ended.
-///
-/// Each thread, as its last act, joins the one that ended before it. So there is at most one ended thread to join at
-/// any time, and joining that thread joins them all.
+/// A group of threads, with 256 KiB of stack each, that can be waited for until the last of them has ended.
 final class ThreadGroup: Sendable {
-    private struct State {
-        var running: [ServerThread] = []
-        var lastEnded: ServerThread?
+    /// The group that a thread is of.
+    private final class Membership {
+        var group: ObjectIdentifier?
     }
 
-    private let state = Lock(State())
-    private let runningThreads = DispatchGroup()
+    private static let membership = ThreadLocal { Membership() }
 
-    deinit {
-        // Needed only if no other thread could wait, because the server was stopped by one of its own threads.
-        state.withLock { $0.lastEnded?.detach() }
-    }
+    private let running = DispatchGroup()
 
     /// Runs `body` on a new thread.
     func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
-        runningThreads.enter()
-        do {
-            try ServerThread.start { [self] in
-                state.withLock { $0.running.append(.current) }
+        let group = ObjectIdentifier(self)
+        running.enter()
+        let run = Unmanaged.passRetained(
+            ThreadBody(running) {
+                Self.membership.value.group = group
                 body()
-                end()
             }
-        } catch {
-            runningThreads.leave()
-            throw error
+        )
+        // Not `pthread_attr_t()`: the compiler attributes this initialiser to Dispatch's C module.
+        let code = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { attributes in
+            pthread_attr_init(attributes.baseAddress!)
+            defer { pthread_attr_destroy(attributes.baseAddress!) }
+            pthread_attr_setstacksize(attributes.baseAddress!, 256 * 1_024)
+            pthread_attr_setdetachstate(attributes.baseAddress!, Int32(PTHREAD_CREATE_DETACHED))
+            #if canImport(Glibc) || canImport(Android)
+            var thread: pthread_t = 0
+            #else
+            var thread: pthread_t?
+            #endif
+            return pthread_create(
+                &thread,
+                attributes.baseAddress,
+                { argument in
+                    // Darwin passes a pointer here, Linux an optional one; `as` makes both the same.
+                    if let argument = argument as UnsafeMutableRawPointer? {
+                        Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().execute()
+                    }
+                    return nil
+                },
+                run.toOpaque()
+            )
+        }
+        if code != 0 {
+            run.release()
+            running.leave()
+            throw SystemError(code: code)
         }
     }
 
-    /// Waits for all threads to end; returns at once on one of these threads, which cannot wait for itself.
+    /// Waits until all threads are about to end, and have released what they had; returns at once on one of these threads,
+    /// which cannot wait for itself.
     func joinAll() {
-        guard !state.withLock({ $0.running.contains(.current) }) else { return }
-        runningThreads.wait()
-        // No thread takes this lock any more, and a second caller has to wait until the first has joined.
-        state.withLock { state in
-            state.lastEnded?.join()
-            state.lastEnded = nil
-        }
+        if Self.membership.value.group != ObjectIdentifier(self) { running.wait() }
+    }
+}
+
+/// What a thread does. Used by one thread after the other.
+private final class ThreadBody {
+    private let group: DispatchGroup
+    private var run: (@Sendable () -> Void)?
+
+    init(_ group: DispatchGroup, _ run: @escaping @Sendable () -> Void) {
+        (self.group, self.run) = (group, run)
     }
 
-    private func end() {
-        let predecessor = state.withLock { state in
-            state.running.removeAll { $0 == .current }
-            defer { state.lastEnded = .current }
-            return state.lastEnded
-        }
-        runningThreads.leave()
-        predecessor?.join()
+    func execute() {
+        run?()
+        // Whoever waits may count what is left of the things that it has captured.
+        run = nil
+        group.leave()
     }
 }

@@ -82,18 +82,13 @@ extension HTTPRequest {
 
 extension ResponseHead {
     fileprivate init(_ response: HTTPResponse, to request: CheckedRequest) {
-        let (age, isConfirmed): (Duration?, Bool) =
-            switch response.source {
-            case .network: (nil, false)
-            case .cache(let age, _): (age, false)
-            case .validated(let age): (age, true)
-            }
+        let use = response.source.use
         self.init(
             url: response.url ?? request.url,
             status: response.status,
             headers: response.headers,
-            age: age,
-            isConfirmed: isConfirmed
+            age: use?.age,
+            isConfirmed: use?.isConfirmed ?? false
         )
     }
 }

@@ -63,7 +63,7 @@ public struct Cache: HTTPLink {
             keeps: Contents = .everything
         ) -> Storage {
             Storage { now in
-                DiskStore.opened(folder.path, capacity: Int64(capacity), keepsCookies: keeps == .everything, now: now)
+                DiskStore(folder.path, capacity: Int64(capacity), keepsCookies: keeps == .everything, now: now)
             }
         }
 
@@ -138,7 +138,8 @@ public struct Cache: HTTPLink {
     /// - Returns: A future that is filled when they are on disk, as far as there is room; at once for a cache in memory.
     public func flush() -> Future<Void> { core.flush() }
 
-    /// Cancels the requests in the background, waits for their end, and removes all responses.
+    /// Cancels the requests in the background, waits for their end, and removes all responses. One that ignores its
+    /// cancellation is waited for five seconds, and one that itself resets the chain not at all.
     public func reset() -> Future<Void> {
         core.reset()
     }

@@ -15,7 +15,7 @@ final class CacheCore: Sendable {
     let clock: any Clock<Duration>
     let tickets = FetchTickets()
     let sharedFetches = SharedFetches()
-    private let background = BackgroundExecutions()
+    private let background: InFlightRequests
     private let counters = Lock(Cache.Statistics())
     private let cleared = Lock(ClearedOrigins())
 
@@ -29,6 +29,7 @@ final class CacheCore: Sendable {
     ) {
         (self.store, self.now, self.clock) = (store, now, clock)
         (self.servesErrors, self.clearsSiteData, self.statusName) = (servesErrors, clearsSiteData, statusName)
+        background = InFlightRequests(grace: .seconds(5), clock: clock)
     }
 
     var statistics: Cache.Statistics {
@@ -335,7 +336,7 @@ final class CacheCore: Sendable {
     }
 
     func reset() -> Future<Void> {
-        background.reset().flatMap { self.removeAll() }.map { self.background.reopen() }
+        background.drain().flatMap { self.removeAll() }.map { self.background.reopen() }
     }
 
     // MARK: - Delivering

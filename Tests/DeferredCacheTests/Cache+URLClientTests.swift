@@ -290,6 +290,48 @@ struct CacheURLClientTests {
         #expect(cache.statistics.stored == 0)
     }
 
+    @Test func `a request's own idle limit holds also below the cache`() async throws {
+        let server = try LoopbackServer { _ in [.pause(.milliseconds(600))] + fresh("late") }
+        defer { server.stop() }
+        let client = client { $0.deadlines.idle = .milliseconds(200) }
+        let options = URLClient.RequestOptions(idle: .seconds(30))
+        #expect(try await text(client.begin(server.url("/"), options: options)) == "late")
+    }
+
+    @Test(.enabled(if: isLibcurlTested))
+    func `a stream ends with its response, though the body of the request doesn't`() async throws {
+        let server = try LoopbackServer(
+            beforeBody: { _ in .response(body: "done") + [.receive(1_000)] },
+            respond: { _ in .response(body: "next") }
+        )
+        defer { server.stop() }
+        let client = client()
+        let (bytes, sender) = AsyncStream.makeStream(of: Data.self)
+        sender.yield(Data("a".utf8))
+        var request = URLRequest(url: server.url("/"))
+        request.httpMethod = "PUT"
+        let response = try await client.stream(request, from: .stream(bytes)).get()
+        #expect(try await response.body.collect() == Data("done".utf8))
+        sender.finish()
+        try await eventually { client.transport.requestCount == 0 && client.transport.transferCount == 0 }
+    }
+
+    @Test func `a body that others read is not cut short by the end of the client that fetches it`() async throws {
+        let server = try LoopbackServer { _ in
+            .response(headers: ["Cache-Control": "max-age=9999"], body: "one, ", contentLength: 8)
+                + [.pause(.milliseconds(500)), .send("two")]
+        }
+        defer { server.stop() }
+        var first: URLClient? = client()
+        let second = client()
+        let held = try await first?.stream(server.url("/")).get()
+        let joined = try await second.stream(server.url("/")).get()
+        held?.body.cancel()
+        first = nil
+        #expect(try await joined.body.collect() == Data("one, two".utf8))
+        #expect(server.requests.count == 1)
+    }
+
     @Test func `a body that is cut short is an error, and is not stored`() async throws {
         let server = try LoopbackServer { _ in
             .response(headers: ["Cache-Control": "max-age=9999"], body: "beginning", contentLength: 100) + [.close]

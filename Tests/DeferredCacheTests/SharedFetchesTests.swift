@@ -353,6 +353,29 @@ struct SharedFetchesTests {
         #expect(chain.load(.cacheable()).textNow == "" && stub.requests.count == 3)
     }
 
+    /// The clock stands still, so that a reset that needs a grace period doesn't end.
+    @Test func `a validation in the background that resets its chain doesn't wait for itself`() {
+        let stub = StubLoader(.response(headers: revalidated, body: "one"), .response(401))
+        let own = Lock<(any HTTPLoader)?>(nil)
+        let isReset = Deferred<Void>()
+        let signingOut = Intercept { request, next in
+            let response = try await next(request)
+            guard response.status == .unauthorized, !isReset.isFilled else { return response }
+            await own.withLock { $0 }?.reset().value
+            isReset.fill()
+            return response
+        }
+        let chain = ResetGuard() --> Autocancel(clock: clock.clock) --> clock.cache() --> signingOut --> stub
+        own.withLock { $0 = chain }
+        defer { own.withLock { $0 = nil } }
+        #expect(chain.load(.cacheable()).future.wait(until: .now() + 20) != nil)
+        clock.advance(by: 2)
+        #expect(chain.load(.cacheable()).future.wait(until: .now() + 20) != nil)
+        #expect(isReset.future.wait(until: .now() + 20) != nil)
+        let result = chain.load(.cacheable()).future.wait(until: .now() + 20)
+        #expect((try? result?.get())?.status == .unauthorized)
+    }
+
     @Test func `a reset keeps responses out that are on their way`() {
         let stub = StubLoader()
         let cache = clock.cache()

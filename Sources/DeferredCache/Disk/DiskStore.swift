@@ -41,7 +41,7 @@ final class DiskStore: ResponseStore {
         }
     }
 
-    private init(
+    init(
         _ path: String,
         capacity: Int64,
         keepsCookies: Bool = true,
@@ -54,16 +54,6 @@ final class DiskStore: ResponseStore {
         (self.keepsCookies, self.now) = (keepsCookies, now)
         space = DiskSpace(folder, capacity: max(0, capacity), process: process, now: now)
         space.beginCounting()
-    }
-
-    static func opened(
-        _ path: String,
-        capacity: Int64,
-        keepsCookies: Bool = true,
-        now: @escaping @Sendable () -> CacheInstant,
-        gate: (@Sendable (CacheFolder.Call) -> Bool)? = nil
-    ) -> any ResponseStore {
-        DiskStore(path, capacity: capacity, keepsCookies: keepsCookies, now: now, gate: gate)
     }
 
     var bodyLimit: Int64 { space.capacity / 8 }
@@ -142,7 +132,9 @@ final class DiskStore: ResponseStore {
     // MARK: - Writing
 
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: FetchTicket) {
-        guard Int64(body.count) <= bodyLimit else { return remove(key) { head.supersedes($0, ticket) } }
+        guard Int64(body.count) <= bodyLimit else {
+            return remove(key) { ticket.allows(head) && head.supersedes($0, ticket) }
+        }
         queue.async {
             let writer = body.isEmpty ? nil : self.writer(key, head, ticket) as? DiskWriter
             let isWhole = body.isEmpty || writer?.append(body) == true

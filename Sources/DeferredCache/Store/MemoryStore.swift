@@ -37,19 +37,25 @@ final class MemoryStore: ResponseStore {
     var counts: StoreCounts { state.withLock { $0.counts } }
 
     func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void) {
-        body(state.withLock { $0.find(key) })
+        let (found, gone) = state.withLock { state in
+            let found = state.find(key)
+            return (found, state.counts.bytes > capacity ? state.evict(to: capacity / 10 * 9, now()) : [])
+        }
+        withExtendedLifetime(gone) {}
+        body(found)
     }
 
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: FetchTicket) {
         // What has grown piece by piece may take a quarter more than it needs.
         let entry = MemoryEntry(key, head, body.count > Self.copyLimit ? body : body.withUnsafeBytes { Data($0) })
-        guard entry.size <= bodyLimit else { return remove(key) { head.supersedes($0, ticket) } }
         let now = now()
         let gone = state.withLock { state -> [MemoryEntry] in
             guard ticket.allows(head) else { return [] }
             var gone = state.all(key).filter { head.supersedes($0.head, ticket) }
             guard gone.allSatisfy({ head.mayReplace($0.head, now: now) }) else { return [] }
             for old in gone { state.remove(key.hashValue, old) }
+            // What the server has replaced must not be taken for the newest because there is no place for that.
+            guard entry.size <= bodyLimit else { return gone }
             state.uses += 1
             (entry.version, entry.lastUse) = (state.uses, state.uses)
             state.add(key, entry)

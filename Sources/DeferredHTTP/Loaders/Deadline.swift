@@ -37,17 +37,26 @@ public struct Deadline: HTTPLink {
             task.fail(.timedOut, reason: Self.reason(limit))
             return
         }
-        let stream = Lock(WeakStream())
+        let end = Lock<(stream: WeakStream, error: HTTPError?)>((WeakStream(), nil))
         let timer = ClockTimer(after: limit, clock: clock) {
             [weak execution = task.execution, request = task.request] in
             let error = HTTPError(.timedOut, request: request, reason: Self.reason(limit))
             _ = execution?.complete(with: .failure(error))
-            stream.withLock { $0 }.fail(with: error)
+            let stream = end.withLock { end in
+                end.error = error
+                return end.stream
+            }
+            stream.fail(with: error)
         }
         task.execution.whenEnded { result in
             guard let body = result.arrived?.stream else { return timer.cancel() }
-            stream.withLock { $0 = body.weak }
+            let error = end.withLock { end in
+                end.stream = body.weak
+                return end.error
+            }
             body.addEndHandler { _ in timer.cancel() }
+            // The time may have passed since the response was there.
+            if let error { body.weak.fail(with: error) }
         }
         task.send(task.request, to: next)
     }

@@ -59,13 +59,9 @@ public struct Log: HTTPLink {
             tell(Event(identity: identity, request: request, elapsed: stopwatch.elapsed, kind: kind))
         }
         note(.began)
-        task.execution.watch { [weak execution = task.execution] news in
+        task.execution.watch { [weak execution = task.execution] kind in
             // A log after a retry sees one attempt: the events of later attempts are not its own.
-            guard let execution, !execution.isComplete else { return }
-            switch news {
-            case .attempt(let number): note(.attempt(number))
-            case .response(let status): note(.response(status))
-            }
+            if let execution, !execution.isComplete { note(kind) }
         }
         task.execution.whenEnded { result in
             if let response = result.arrived {
@@ -152,7 +148,7 @@ extension Log {
 
 extension HTTPResponse.Source {
     /// The age of a response from a cache, and whether the server has just confirmed it.
-    fileprivate var use: (age: Duration, isConfirmed: Bool)? {
+    package var use: (age: Duration, isConfirmed: Bool)? {
         switch self {
         case .network: nil
         case .cache(let age, _): (age, false)

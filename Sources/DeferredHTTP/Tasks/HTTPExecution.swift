@@ -21,7 +21,11 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         /// The children that were passed on for this one and have not completed.
         var children = ChildExecutions.none
         /// Created on first use.
-        var extras: Extras?
+        var reporter: ProgressReporter?
+        /// Called with the events between the start and the end.
+        var observers: [@Sendable (Log.Event.Kind) -> Void] = []
+        /// The cancellation handlers of tasks whose request was changed once, twice, and so on.
+        var changed: [Cancellation] = []
         /// The owner of an execution for several tasks, until the result.
         var shared: SharedExecution?
 
@@ -32,17 +36,14 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
                 self.cancellation = cancellation
                 return cancellation
             }
-            let extras = extras ?? Extras()
-            self.extras = extras
-            while extras.changed.count < changes { extras.changed.append(Cancellation()) }
-            return extras.changed[changes - 1]
+            while changed.count < changes { changed.append(Cancellation()) }
+            return changed[changes - 1]
         }
 
         /// Takes the handlers of tasks whose request was changed, those that were changed least first.
-        func takeChanged() -> [Cancellation]? {
-            guard let extras else { return nil }
-            defer { extras.changed = [] }
-            return extras.changed
+        mutating func takeChanged() -> [Cancellation] {
+            defer { changed = [] }
+            return changed
         }
     }
 
@@ -55,25 +56,6 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         case future(FutureStorage<HTTPResult>)
         /// There is a result, and nobody has asked for its future.
         case over(HTTPResult)
-    }
-
-    /// Rarely used state, allocated only when it is needed.
-    ///
-    /// SAFETY: guarded by the lock of its execution.
-    private final class Extras: @unchecked Sendable {
-        var reporter: ProgressReporter?
-        /// Called with the events between the start and the end.
-        var observers: [@Sendable (News) -> Void] = []
-        /// The cancellation handlers of tasks whose request was changed once, twice, and so on.
-        var changed: [Cancellation] = []
-    }
-
-    /// An event between the start and the end.
-    enum News: Sendable {
-        /// An attempt starts, counted from 1.
-        case attempt(Int)
-        /// The response to an attempt that is followed by another one.
-        case response(HTTPStatus)
     }
 
     private static let cancelledFlag: UInt = 1
@@ -178,7 +160,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     }
 
     /// The reporter of a root's progress, if there has been a report.
-    var existingReporter: ProgressReporter? { state.withLock { $0.extras?.reporter } }
+    var existingReporter: ProgressReporter? { state.withLock { $0.reporter } }
 
     /// The result, if nobody has asked for its future, which is not made for this.
     var unobservedResult: HTTPResult? {
@@ -193,11 +175,11 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     /// The reporter of the root's progress in bytes.
     package var reporter: ProgressReporter {
         withRoot { root in
-            let (reporter, shared) = root.withExtras { extras, shared in
-                if let reporter = extras.reporter { return (reporter, SharedExecution?.none) }
+            let (reporter, shared) = root.state.withLock { state in
+                if let reporter = state.reporter { return (reporter, SharedExecution?.none) }
                 let reporter = ProgressReporter(unit: .bytes)
-                extras.reporter = reporter
-                return (reporter, shared)
+                state.reporter = reporter
+                return (reporter, state.shared)
             }
             shared?.follow(reporter)
             return reporter
@@ -205,27 +187,19 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     }
 
     /// Reports an event of a child to the observers of the root.
-    func tell(_ news: News) {
+    func tell(_ event: Log.Event.Kind) {
         withRoot { root in
             // Relaxed: an observer that another thread adds at this moment may miss the event.
             guard root.flags.load(ordering: .relaxed) & Self.watchedFlag != 0 else { return }
-            for observer in root.withExtras({ extras, _ in extras.observers }) { observer(news) }
+            for observer in root.state.withLock({ $0.observers }) { observer(event) }
         }
     }
 
     /// Calls `body` with the events of the root.
-    func watch(_ body: @escaping @Sendable (News) -> Void) {
+    func watch(_ body: @escaping @Sendable (Log.Event.Kind) -> Void) {
         withRoot { root in
-            root.withExtras { extras, _ in extras.observers.append(body) }
+            root.state.withLock { $0.observers.append(body) }
             root.flags.bitwiseOr(Self.watchedFlag, ordering: .relaxed)
-        }
-    }
-
-    private func withExtras<Result: Sendable>(_ body: (Extras, SharedExecution?) -> Result) -> Result {
-        state.withLock { state in
-            let extras = state.extras ?? Extras()
-            state.extras = extras
-            return body(extras, state.shared)
         }
     }
 
@@ -275,14 +249,14 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     }
 
     package func cancel() {
-        let links = state.withLock { state -> (Cancellation?, [Cancellation]?, ChildExecutions)? in
+        let links = state.withLock { state -> (Cancellation?, [Cancellation], ChildExecutions)? in
             guard flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) == 0 else { return nil }
             flags.bitwiseOr(Self.cancelledFlag, ordering: .relaxed)
             return (state.cancellation.take(), state.takeChanged(), state.children.take())
         }
         guard let (cancellation, changed, children) = links else { return }
         children.cancel(for: self)
-        changed?.reversed().forEach { _ = $0.fillNewestFirst(with: .cancelled) }
+        for cancellation in changed.reversed() { _ = cancellation.fillNewestFirst(with: .cancelled) }
         _ = cancellation?.fillNewestFirst(with: .cancelled)
     }
 
@@ -317,7 +291,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
             return (state.cancellation.take(), state.takeChanged(), state.children.take(), wait, state.shared.take())
         }
         cancellation?.fillDroppingHandlers(with: .abandoned)
-        changed?.prefix(changes).forEach { $0.fillDroppingHandlers(with: .abandoned) }
+        for cancellation in changed.prefix(changes) { cancellation.fillDroppingHandlers(with: .abandoned) }
         switch wait {
         case .future(let completion): completion.fulfil(with: result)
         case .loader(let handler):
@@ -332,7 +306,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         }
         // If an earlier loader has completed this, what is under way below it is no longer needed.
         children.cancel(for: self)
-        changed?.dropFirst(changes).reversed().forEach { _ = $0.fillNewestFirst(with: .cancelled) }
+        for cancellation in changed.dropFirst(changes).reversed() { _ = cancellation.fillNewestFirst(with: .cancelled) }
         return true
     }
 

@@ -11,11 +11,13 @@ import FoundationNetworking
 struct CacheOrigin: Sendable {
     let request: CheckedRequest
     let engine: any Engine
+
+    /// Keeps the engine of a client that is released meanwhile.
+    let retained: RetainedEngine?
     let configuration: URLClient.Configuration
     let wantsOwnConnection: Bool
     let isMeasured: Bool
-    let rateLimit: Int?
-    let configure: EngineTaskConfiguration?
+    let settings: Exchange.Settings
 
     /// Returns whether a response is a redirect, which the client's request follows or not.
     func isRedirect(_ head: ResponseHead) -> Bool {
@@ -37,8 +39,8 @@ struct CacheOrigin: Sendable {
         let promise = URLClient.CacheConnection.Response.Promise()
         let exchange = Exchange.begin(
             request,
-            on: RetainedEngine(engine),
-            .init(redirects: .none, deadlines: configuration.deadlines, rateLimit: rateLimit, configure: configure),
+            on: RetainedEngine(engine) { [retained] in withExtendedLifetime(retained) {} },
+            settings,
             delegate: OriginObserver(task, isMeasured: isMeasured),
             to: OriginReceiver(self, task)
         ) { result, _ in
@@ -54,41 +56,39 @@ struct CacheOrigin: Sendable {
     }
 }
 
-/// Delivers the head of a response, and then its bytes as they arrive. Redirects and challenges are left to the client's
-/// request.
+/// Delivers a response as it arrives, and tells the client's task what comes before it. Redirects and challenges are left to
+/// the client's request.
 private struct OriginReceiver: ResponseReceiver {
     private let origin: CacheOrigin
-    private let buffer: StreamBuffer
     private weak let task: CachedTask?
-    private var isDelivered = false
+    private var stream: StreamReceiver
     private var isRedirect = false
     private var sentCount: Int64 = 0
 
     init(_ origin: CacheOrigin, _ task: CachedTask?) {
         (self.origin, self.task) = (origin, task)
-        buffer = StreamBuffer(origin.configuration)
+        stream = StreamReceiver(StreamBuffer(origin.configuration), onProgress: { _ in }) { _ = try $0.requiringHTTP() }
     }
 
     var wantsOwnConnection: Bool { origin.wantsOwnConnection }
 
     func begin(_ request: CheckedRequest, of exchange: Exchange) -> CheckedRequest {
-        buffer.pauseWhenFull(exchange)
-        return request
+        stream.begin(request, of: exchange)
     }
 
     mutating func receive(head: ResponseHead, of exchange: Exchange) throws -> HeadVerdict {
-        guard !isDelivered, head.isHTTP else { throw URLError(.badServerResponse, failing: head.url) }
-        isDelivered = true
         isRedirect = origin.isRedirect(head)
-        return .deliver(HTTPBodyStream(buffer) { [weak exchange] in exchange?.cancel() })
+        return try stream.receive(head: head, of: exchange)
     }
 
     func receive(interim head: ResponseHead) { task?.tell(.head(head)) }
 
     func receive(bytes: Data) throws {
         // Some engines deliver the body of a redirect, and others don't.
-        if !isRedirect { try buffer.append(bytes) }
+        if !isRedirect { try stream.receive(bytes: bytes) }
     }
+
+    func receive(end head: ResponseHead) { stream.receive(end: head) }
 
     mutating func report(_ progress: BodyProgress) {
         guard progress.direction == .sent else { return }
@@ -100,15 +100,7 @@ private struct OriginReceiver: ResponseReceiver {
         sentCount = progress.completed
     }
 
-    func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd {
-        var failure: (any Error)?
-        if case .failure(let error) = result { failure = error }
-        guard isDelivered else {
-            return .result(.failure(failure ?? URLError(.badServerResponse, failing: origin.request.url)))
-        }
-        buffer.finish(failure, trailers: try? result.get().trailers)
-        return .delivered(failure)
-    }
+    func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd { stream.finish(result) }
 }
 
 /// Tells the client's task what happens on the way to the server.

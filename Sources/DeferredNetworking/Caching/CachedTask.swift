@@ -41,14 +41,17 @@ final class CachedTask: EngineTask {
         request.cachePartition = exchange.settings.cachePartition
         request.caller = exchange.settings.reporter
         request.isPersonal = !exchange.settings.policies.authentication.isNone
+        let outer = exchange.settings
+        var settings = Exchange.Settings(redirects: .none, rateLimit: outer.rateLimit, configure: outer.configure)
+        (settings.deadlines, settings.clock) = (outer.deadlines, outer.clock)
         origin = CacheOrigin(
             request: request,
             engine: engine.inner,
+            retained: exchange.retained,
             configuration: engine.configuration,
             wantsOwnConnection: exchange.wantsOwnConnection,
             isMeasured: exchange.isMeasured,
-            rateLimit: exchange.settings.rateLimit,
-            configure: exchange.settings.configure
+            settings: settings
         )
     }
 
@@ -94,6 +97,8 @@ final class CachedTask: EngineTask {
     }
 
     var silence: Duration? { state.withLock { $0.sending }?.silence }
+
+    func expire() { state.withLock { $0.sending }?.expire() }
 
     func afterReading(_ body: @escaping @Sendable () -> Void) {
         guard let sending = state.withLock({ $0.sending }) else { return body() }

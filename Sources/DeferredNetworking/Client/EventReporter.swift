@@ -46,10 +46,6 @@ final class EventReporter: Sendable {
         state.withLock { $0.received += Int64(count) }
     }
 
-    private static func isEnd(_ kind: URLClient.Event.Kind) -> Bool {
-        if case .finished = kind { true } else { false }
-    }
-
     /// - Parameter completed: The number of bytes since the request was last handed to the engine.
     func sent(_ completed: Int64) {
         state.withLock { state in
@@ -65,17 +61,18 @@ final class EventReporter: Sendable {
 
     /// - Parameter failure: The error of the attempt that is retried.
     func report(_ kind: URLClient.Event.Kind, failure: (any Error)? = nil) {
-        let (before, isTold) = state.withLock { state in
+        let before = state.withLock { state in
             let before = state
             switch kind {
             case .sent: state.current = 0
             case .finished: state.hasFinished = true
             default: break
             }
-            return (before, !before.hasFinished)
+            return before
         }
         // A transfer that was cancelled may still report events.
-        guard isTold else { return }
+        guard !before.hasFinished else { return }
+        let isEnd = if case .finished = kind { true } else { false }
         let event = URLClient.Event(
             kind: kind,
             request: identifier,
@@ -85,7 +82,7 @@ final class EventReporter: Sendable {
             sent: before.sent,
             received: before.received,
             failure: failure,
-            metrics: Self.isEnd(kind) ? before.metrics : nil
+            metrics: isEnd ? before.metrics : nil
         )
         locals.restore { monitor(event) }
     }

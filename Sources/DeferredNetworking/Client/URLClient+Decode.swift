@@ -31,16 +31,8 @@ extension URLClient {
         if let type = decoder.mediaType, request.value(forHTTPHeaderField: "Accept") == nil {
             request.setValue(type, forHTTPHeaderField: "Accept")
         }
-        let body = transport.gather(
-            request,
-            { () throws(URLClientError) in try CheckedRequest(request, hasCache: transport.hasCache) },
-            options: options,
-            policies: policies(options),
-            counting: .received,
-            in: ProgressReporter(unit: .bytes)
-        ) { body, head in
-            // Without making Foundation's object, which nobody would see.
-            guard head.isHTTP else { throw URLError(.badServerResponse, failing: head.url) }
+        let body = begin(request, .inRequest, counting: .received, options) { body, head in
+            _ = try head.requiringHTTP()
             return body
         }
         return body.map(on: .any()) { try decoder.decode(type, from: $0) }

@@ -32,7 +32,10 @@ extension URLClient {
     ) -> Task<(URL, ResponseHead)> {
         transport.download(
             request,
-            { () throws(URLClientError) in try CheckedRequest(request, hasCache: transport.hasCache) },
+            { () throws(URLClientError) in
+                try options.refuseResumedUpload()
+                return try CheckedRequest(request, hasCache: transport.hasCache)
+            },
             to: destination,
             resuming: resuming,
             options: options,

@@ -77,7 +77,7 @@ public final class URLClient: Sendable {
     ///   short, ``URLClientError/Code/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
     ///   ``URLClientError/Code/shutDown`` after a shutdown, and otherwise with a `URLError` that has the failing URL.
     public func begin(_ request: URLRequest, options: RequestOptions = .init()) -> Task<(Data, ResponseHead)> {
-        begin(request, .inRequest, counting: .received, options)
+        begin(request, .inRequest, counting: .received, options) { ($0, try $1.requiringHTTP()) }
     }
 
     /// Begins a `GET` request. See ``begin(_:options:)-(URLRequest,_)``.
@@ -86,27 +86,27 @@ public final class URLClient: Sendable {
     }
 
     /// Begins a request, and reports the progress of the body in one direction.
-    func begin(
+    func begin<Value: Sendable>(
         _ request: URLRequest,
         _ body: CheckedRequest.Body,
         counting direction: BodyProgress.Direction,
         _ options: RequestOptions,
-        resuming resumable: ResumableBody? = nil
-    ) -> Task<(Data, ResponseHead)> {
+        resuming resumable: ResumableBody? = nil,
+        as make: @escaping @Sendable (Data, ResponseHead) throws -> Value
+    ) -> Task<Value> {
         transport.gather(
             request,
             { () throws(URLClientError) in
-                guard !options.resumesUpload || resumable != nil else {
-                    throw .invalidRequest(reason: "only an upload of data or of a whole file can be resumed")
-                }
+                if resumable == nil { try options.refuseResumedUpload() }
                 return try CheckedRequest(request, body: body, hasCache: transport.hasCache)
             },
             options: options,
             policies: policies(options),
             counting: direction,
             resuming: resumable,
-            in: ProgressReporter(unit: .bytes)
-        ) { ($0, try $1.requiringHTTP()) }
+            in: ProgressReporter(unit: .bytes),
+            as: make
+        )
     }
 
     func policies(_ options: RequestOptions) -> RequestPolicies {

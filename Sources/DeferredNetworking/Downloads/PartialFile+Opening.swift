@@ -62,16 +62,11 @@ extension PartialFile {
 
     /// Creates a file with a unique name.
     static func createUnique(_ stem: String) throws(CocoaError) -> (path: String, file: OpenFile) {
-        while true {
-            let suffix = String(UInt64.random(in: .min ... .max), radix: 36)
-            let path = "\(stem).\(suffix).partial"
-            if let descriptor = POSIXFile.openFile(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC),
-                let file = OpenFile(descriptor, isOver: { false })
-            {
-                return (path, file)
-            }
-            guard POSIXFile.lastError == .EEXIST else { throw FileFailure.writing(path) }
-        }
+        let path = "\(stem).\(String(UInt64.random(in: .min ... .max), radix: 36)).partial"
+        guard let descriptor = POSIXFile.openFile(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC),
+            let file = OpenFile(descriptor, isOver: { false })
+        else { throw FileFailure.writing(path) }
+        return (path, file)
     }
 
     static func readValidator(at path: String) -> ResumeValidator? {

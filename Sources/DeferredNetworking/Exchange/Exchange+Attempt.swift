@@ -79,7 +79,7 @@ extension Exchange {
         if isNewAttempt, let error = beginDeadlines(request) { return abort(with: error) }
         do {
             let request = try attempt.receiver.begin(request, of: self)
-            if let number = state.withLock({ $0.machine.prepared(request) }) { start(request, number) }
+            if let next = try state.withLock({ try $0.machine.prepared(request) }) { start(next.request, next.task) }
         } catch {
             abort(with: error)
         }
@@ -189,7 +189,7 @@ extension Exchange {
                 let outcome = state.machine.outcome(result)
                 return (outcome, state.machine.question(after: outcome, isResumable: isResumable))
             }
-            let pause = question.flatMap { question in locals.restore { question.pause(now: Date()) } }
+            let pause = question.flatMap { question in locals.restore { question(Date()) } }
             handle { $0.machine.judged(outcome, pause: pause) }
         case .delivered(let error):
             endDeadlines()

@@ -180,7 +180,7 @@ package final class Exchange: Sendable {
             (state.machine.isChallenge(head), state.machine.question(after: head, or: nil))
         }
         guard !isChallenge, let question else { return !isChallenge }
-        return locals.restore { question.pause(now: Date()) } == nil
+        return locals.restore { question(Date()) } == nil
     }
 
     /// Pauses or resumes reading the response, if the engine supports it: see ``EngineTask/pause(while:)``.
@@ -203,6 +203,12 @@ package final class Exchange: Sendable {
         guard let task = parts.task else { return body() }
         task.afterReading(body)
     }
+
+    /// Notes that the connection may be dead: see ``EngineTask/expire()``.
+    func expire() { parts.task?.expire() }
+
+    /// The engine, which isn't invalidated while this reference to it is retained.
+    var retained: RetainedEngine? { state.withLock { $0.retained } }
 
     /// True if the response may be kept in a cache.
     var isCacheable: Bool { state.withLock { $0.machine.request.isCacheable } }

@@ -256,10 +256,16 @@ struct ExchangeStateMachine {
         return if let credential { try request.authorized(by: credential.field()) } else { request }
     }
 
-    /// Handles the request that the receiver wants to be sent in this attempt, and returns the number of its task.
-    mutating func prepared(_ request: CheckedRequest) -> Int? {
+    /// Handles the request that the receiver wants to be sent in this attempt, and returns what is sent, and the number of its
+    /// task.
+    mutating func prepared(_ request: CheckedRequest) throws(URLClientError) -> (request: CheckedRequest, task: Int)? {
         guard case .preparing = state else { return nil }
-        return start(request)
+        var request = request
+        // An answer to Digest is for one method and URL, and a receiver may have chosen others.
+        if hasDigest, request.method != original.method || request.url != original.url {
+            request = try authorized(request)
+        }
+        return (request, start(request))
     }
 
     mutating func start(_ next: CheckedRequest) -> Int {
@@ -352,17 +358,31 @@ struct ExchangeStateMachine {
         end(.finishStream(error))
     }
 
+    /// Returns the pause before the next attempt; nil if there is none. It calls the caller's closures, which may use the
+    /// client: not under a lock.
+    typealias RetryQuestion = @Sendable (_ now: Date) -> Duration?
+
     /// Returns the question whether an attempt with this head or error has a next one; nil if it has none.
+    ///
+    /// - Parameter isResumable: True if the next attempt goes on where this one broke off.
     func question(after head: ResponseHead?, or error: (any Error)?, isResumable: Bool = false) -> RetryQuestion? {
         guard error != nil || head.map({ policies.retries.statuses.contains($0.status) }) == true else { return nil }
-        return RetryQuestion(
-            request: original,
-            retries: policies.retries,
-            attempt: attempts - challenges,
-            head,
-            error,
-            isResumable: isResumable
-        )
+        let (request, retries, attempt) = (original, policies.retries, attempts - challenges)
+        return { now in
+            retries.pause(
+                after: attempt,
+                status: head?.status,
+                error: error,
+                mayRepeat: isResumable
+                    || retries.mayRepeat(
+                        method: HTTPMethod(rawValue: request.method),
+                        isKeyed: request.value(of: "Idempotency-Key") != nil,
+                        hasOneShotBody: request.hasOneShotBody,
+                        after: error
+                    ),
+                retryAfter: head.flatMap { RetryAfter.pause(asked: $0, now: now) }
+            )
+        }
     }
 
     /// Returns true for a 401 from the origin that the caller named, if another credential may help.

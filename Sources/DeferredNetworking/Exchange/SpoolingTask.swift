@@ -38,7 +38,7 @@ final class SpoolingTask: EngineTask {
 
     func resume() {
         let spooling = locals.restore {
-            body.file { [exchange, number] in exchange.receive(.activity, of: number) }
+            body.file { [weak exchange, number] in exchange?.receive(.activity, of: number) }
         }
         let mayGoOn = state.withLock { state in
             guard case .new = state else { return false }

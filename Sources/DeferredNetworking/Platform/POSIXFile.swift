@@ -69,22 +69,14 @@ package enum POSIXFile {
         #endif
     }
 
-    /// Returns a descriptor of a new, unnamed file in `folder`.
+    /// Returns a descriptor of a new, unnamed file in `folder`, or nil with the reason in `errno`.
     ///
     /// Not by mkstemp(3), whose files a child process inherits.
-    static func openUnlinked(in folder: String) -> Result<Int32, POSIXError> {
-        while true {
-            let path = "\(folder)/deferred-\(String(UInt64.random(in: .min ... .max), radix: 36))"
-            if let descriptor = openFile(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC) {
-                guard unlink(path) == 0 else {
-                    let error = POSIXError(lastError)
-                    _ = close(descriptor)
-                    return .failure(error)
-                }
-                return .success(descriptor)
-            }
-            guard lastError == .EEXIST else { return .failure(POSIXError(lastError)) }
-        }
+    static func openUnlinked(in folder: String) -> Int32? {
+        let path = "\(folder)/deferred-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        guard let descriptor = openFile(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC) else { return nil }
+        _ = unlink(path)
+        return descriptor
     }
 
     /// Returns up to `count` bytes, at least one, or nil if there are none or they can't be read.

@@ -78,20 +78,13 @@ package struct CheckedRequest: Sendable {
     /// Checks a request.
     ///
     /// - Parameters:
-    ///   - defaultHeaders: added first, unless the request has the same field.
     ///   - hasCache: whether a client's cache is asked before the request is sent.
     package init(
         _ request: URLRequest,
         body: Body = .inRequest,
-        defaultHeaders: [String: String] = [:],
         hasCache: Bool = false
     ) throws(URLClientError) {
         var result = request
-        for (name, value) in defaultHeaders where request.value(forHTTPHeaderField: name) == nil {
-            // Checked before it is set: setting a value with a line break silently drops it.
-            try RequestGrammar.check(fieldNamed: name, value: value)
-            result.setValue(value, forHTTPHeaderField: name)
-        }
         let url = try Self.checkedURL(request.url)
         // Each change of a request that somebody else has, too, copies all of it.
         if url != request.url { result.url = url }
@@ -110,13 +103,15 @@ package struct CheckedRequest: Sendable {
     func fitted(to engine: (any Engine)?) throws(URLClientError) -> CheckedRequest {
         guard let engine else { return self }
         var result = self
-        if !engine.defaultHeaders.isEmpty {
-            result = try CheckedRequest(
-                request,
-                body: body,
-                defaultHeaders: engine.defaultHeaders,
-                hasCache: hasCache
-            )
+        let missing = engine.defaultHeaders.filter { request.value(forHTTPHeaderField: $0.key) == nil }
+        if !missing.isEmpty {
+            var copy = request
+            for (name, value) in missing {
+                // Checked before it is set: setting a value with a line break silently drops it.
+                try RequestGrammar.check(fieldNamed: name, value: value)
+                copy.setValue(value, forHTTPHeaderField: name)
+            }
+            result = try CheckedRequest(wellFormed: copy, body: body, hasCache: hasCache)
             result.timeout = timeout
         }
         try engine.check(url)

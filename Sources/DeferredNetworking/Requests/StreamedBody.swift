@@ -26,8 +26,8 @@ package final class StreamedBody: Sendable, Hashable {
     private let alreadySent: (any Error)?
     private let wasOpened = Atomic(false)
 
-    /// The file with the bytes, from the first request for it on.
-    private let spool = Lock<Task<SpooledFile>?>(nil)
+    /// The file with the bytes, from the first request for it on, and who is told as long as they come.
+    private let spool = Lock<(file: Task<SpooledFile>?, observers: [@Sendable () -> Void])>((nil, []))
 
     /// - Parameters:
     ///   - isSpooled: True if all of the bytes are to be gathered in a file first, so that they can be sent again.
@@ -77,10 +77,15 @@ package final class StreamedBody: Sendable, Hashable {
     func file(onBytes: @escaping @Sendable () -> Void) -> Task<SpooledFile> {
         guard isSpooled else { return write(onBytes) }
         return spool.withLock { spool in
-            if let spool, !spool.isCancelled, spool.peek().map({ (try? $0.get()) != nil }) ?? true { return spool }
+            if let file = spool.file, !file.isCancelled, file.peek().map({ (try? $0.get()) != nil }) ?? true {
+                if file.peek() == nil { spool.observers.append(onBytes) }
+                return file
+            }
             // The caller's closure, which makes the sequence, is called later, without the lock.
-            let new = write(onBytes)
-            spool = new
+            let new = write { [weak self] in
+                for observer in self?.spool.withLock({ $0.observers }) ?? [] { observer() }
+            }
+            spool = (new, [onBytes])
             return new
         }.shared()
     }

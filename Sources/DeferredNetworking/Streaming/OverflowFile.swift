@@ -8,10 +8,8 @@ final class OverflowFile: Sendable {
 
     init() throws(CocoaError) {
         let folder = NSTemporaryDirectory()
-        switch POSIXFile.openUnlinked(in: folder) {
-        case .success(let descriptor): self.descriptor = descriptor
-        case .failure(let error): throw FileFailure.writing(folder, error.code)
-        }
+        guard let descriptor = POSIXFile.openUnlinked(in: folder) else { throw FileFailure.writing(folder) }
+        self.descriptor = descriptor
     }
 
     deinit {

@@ -11,7 +11,8 @@ import FoundationNetworking
 /// The signatures must match exactly: a near miss compiles, but is never called. Tests:
 /// `URLSessionTests.DelegateMethods`.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
-    let registry = TaskRegistry()
+    /// The running tasks of the session, by the identifiers of the platform's.
+    let tasks = Lock<[Int: SessionTask]>([:])
 
     /// The trust settings of the session's tasks, on platforms whose sessions support them.
     private let security: SessionSecurity?
@@ -61,7 +62,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let failure = BodyStreams.failure(of: task) ?? error
-        registry.remove(task.taskIdentifier)?
+        tasks.withLock { $0.removeValue(forKey: task.taskIdentifier) }?
             .tell(.ended(task.response.map { ResponseHead(platform: $0) }, error: failure))
     }
 
@@ -87,7 +88,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     ) {
         let answer = ChallengeHandling.isRecorded(challenge) ? nil : completionHandler
         if let security, let answer, security.meets(challenge) {
-            let task = registry[task.taskIdentifier]
+            let task = self.task(of: task)
             return security.meet(challenge, answer: answer) { task?.abort(with: $0) }
         }
         send(.challenge(challenge, answer: answer), of: task)
@@ -112,7 +113,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        guard registry[dataTask.taskIdentifier]?.isCacheable ?? true else { return completionHandler(nil) }
+        guard task(of: dataTask)?.isCacheable ?? true else { return completionHandler(nil) }
         forwardedDelegate(of: dataTask, in: session).considerCaching(
             proposedResponse,
             of: dataTask,
@@ -136,40 +137,21 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     /// Returns the delegate that the platform would tell if this one weren't there: that of the task, or of the user's
     /// session.
     private func forwardedDelegate(of task: URLSessionTask, in session: URLSession) -> ForwardedDelegate {
-        let delegate = registry[task.taskIdentifier]?.givenDelegate ?? session.delegate as? any URLSessionTaskDelegate
+        let delegate = self.task(of: task)?.givenDelegate ?? session.delegate as? any URLSessionTaskDelegate
         return ForwardedDelegate(delegate: delegate === self ? nil : delegate)
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        for task in registry.removeAll() { task.tell(.invalidated) }
+        let left = tasks.withLock { tasks in
+            defer { tasks = [:] }
+            return tasks.values
+        }
+        for task in left { task.tell(.invalidated) }
         invalidated.fill()
     }
 
     private func send(_ event: EngineEvent, of task: URLSessionTask) {
-        registry[task.taskIdentifier]?.tell(event)
+        self.task(of: task)?.tell(event)
     }
-}
-
-/// The running tasks of a session, by the identifiers of the platform's.
-final class TaskRegistry: Sendable {
-    private let tasks = Lock<[Int: SessionTask]>([:])
-
-    func insert(_ task: SessionTask, as identifier: Int) {
-        tasks.withLock { $0[identifier] = task }
-    }
-
-    subscript(identifier: Int) -> SessionTask? {
-        tasks.withLock { $0[identifier] }
-    }
-
-    func remove(_ identifier: Int) -> SessionTask? {
-        tasks.withLock { $0.removeValue(forKey: identifier) }
-    }
-
-    func removeAll() -> [SessionTask] {
-        tasks.withLock { tasks in
-            defer { tasks = [:] }
-            return Array(tasks.values)
-        }
-    }
+    private func task(of task: URLSessionTask) -> SessionTask? { tasks.withLock { $0[task.taskIdentifier] } }
 }

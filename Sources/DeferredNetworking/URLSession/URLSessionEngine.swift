@@ -72,7 +72,7 @@ package final class URLSessionEngine: Engine {
             }
             let platformTask = platformTask(for: sent, file: request.body.file)
             delegate.prepare(platformTask)
-            delegate.registry.insert(task, as: platformTask.taskIdentifier)
+            delegate.tasks.withLock { $0[platformTask.taskIdentifier] = task }
             task.use(platformTask, delegate)
         }
         return task

@@ -82,7 +82,7 @@ struct DiskChangesTests {
         let calls = Lock<[CacheFolder.Call]?>(nil)
         let cache = clock.cache(
             Cache.Storage { now in
-                DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+                DiskStore(path, capacity: 1 << 20, now: now) { call in
                     let created = calls.withLock { calls in
                         calls?.append(call)
                         return calls?.count { $0 == .create }

@@ -19,7 +19,7 @@ struct DiskCostsTests {
     private func cache() -> Cache {
         let (path, calls) = (folder.url.appending(path: "cache").path, calls)
         let storage = Cache.Storage { now in
-            DiskStore.opened(path, capacity: 64 << 20, now: now) { call in
+            DiskStore(path, capacity: 64 << 20, now: now) { call in
                 calls.add(call)
                 return true
             }

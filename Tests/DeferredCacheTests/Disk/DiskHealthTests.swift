@@ -81,7 +81,7 @@ struct DiskHealthTests {
         let isBroken = Atomic(false)
         let path = url.path
         let storage = Cache.Storage { now in
-            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+            DiskStore(path, capacity: 1 << 20, now: now) { call in
                 "\(call)" != "\(failing)" || !isBroken.load(ordering: .relaxed)
             }
         }
@@ -116,7 +116,7 @@ struct DiskHealthTests {
     private func storage(_ fault: Fault, capacity: Int64 = 1 << 20) -> Cache.Storage {
         let path = url.path
         return Cache.Storage { now in
-            DiskStore.opened(path, capacity: capacity, now: now) { fault.mayMake($0) }
+            DiskStore(path, capacity: capacity, now: now) { fault.mayMake($0) }
         }
     }
 
@@ -154,7 +154,7 @@ struct DiskHealthTests {
     @Test func `flush waits for a removal that has begun`() {
         let (path, flushed) = (url.path, DispatchSemaphore(value: 0))
         let storage = Cache.Storage { now in
-            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+            DiskStore(path, capacity: 1 << 20, now: now) { call in
                 // That nobody flushes meanwhile, only time can tell.
                 if call == .list { _ = flushed.wait(timeout: .now() + .milliseconds(50)) }
                 return true

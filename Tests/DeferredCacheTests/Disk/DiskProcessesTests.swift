@@ -21,7 +21,7 @@ struct DiskProcessesTests {
     static func work(in path: String, seed: UInt64, rounds: Int = 120, killedAfter limit: Int? = nil) -> Bool {
         let count = Atomic(0)
         let storage = Cache.Storage { now in
-            DiskStore.opened(path, capacity: 2 << 20, now: now) { _ in
+            DiskStore(path, capacity: 2 << 20, now: now) { _ in
                 if count.wrappingAdd(1, ordering: .relaxed).newValue == limit { kill(getpid(), SIGKILL) }
                 return true
             }

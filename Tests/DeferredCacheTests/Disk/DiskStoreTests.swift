@@ -73,7 +73,7 @@ struct DiskStoreTests {
         let (path, now) = (path, clock.now)
         let storage = Cache.Storage { _ in
             let instant = CacheInstant(wall: Int64(now.timeIntervalSince1970 * 1_000), steady: nil)
-            return DiskStore.opened(path, capacity: 1 << 20, now: { instant }) { call in
+            return DiskStore(path, capacity: 1 << 20, now: { instant }) { call in
                 if call == .list { gate.wait() }
                 return true
             }
@@ -98,7 +98,7 @@ struct DiskStoreTests {
         defer { gate.signal() }
         let path = path
         let storage = Cache.Storage { now in
-            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+            DiskStore(path, capacity: 1 << 20, now: now) { call in
                 if call == .list { gate.wait() }
                 return true
             }
@@ -140,7 +140,7 @@ struct DiskStoreTests {
         let reads = Atomic(0)
         let path = path
         let storage = Cache.Storage { now in
-            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+            DiskStore(path, capacity: 1 << 20, now: now) { call in
                 if call == .open || call == .read { reads.add(1, ordering: .relaxed) }
                 return true
             }
@@ -215,7 +215,7 @@ struct DiskStoreTests {
         let path = path
         let storage = Cache.Storage { now in
             // The folder isn't looked through, so that only what is stored now counts.
-            DiskStore.opened(path, capacity: 1 << 20, now: now) { $0 != .list }
+            DiskStore(path, capacity: 1 << 20, now: now) { $0 != .list }
         }
         let cache = clock.cache(storage)
         let chain =
@@ -262,7 +262,7 @@ struct DiskStoreTests {
         let reads = Atomic(0)
         let path = path
         let storage = Cache.Storage { now in
-            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+            DiskStore(path, capacity: 1 << 20, now: now) { call in
                 if call == .read { reads.add(1, ordering: .relaxed) }
                 return true
             }
@@ -529,7 +529,7 @@ struct DiskStoreTests {
             let clock = clock
             func load(_ body: String, _ gate: (@Sendable (CacheFolder.Call) -> Bool)? = nil) -> String? {
                 let storage = Cache.Storage { now in
-                    DiskStore.opened(path, capacity: 1 << 20, now: now, gate: gate)
+                    DiskStore(path, capacity: 1 << 20, now: now, gate: gate)
                 }
                 let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=10", "Vary": "A"], body: body))
                 let cache = clock.cache(storage)
@@ -633,7 +633,7 @@ struct DiskStoreTests {
             let gate: @Sendable (CacheFolder.Call) -> Bool = { call in
                 "\(call)" != "\(failing)" || !isBroken.load(ordering: .relaxed)
             }
-            return DiskStore.opened(path, capacity: 1 << 20, now: now, gate: gate)
+            return DiskStore(path, capacity: 1 << 20, now: now, gate: gate)
         }
         let chain = clock.cache(storage) --> stub
         isBroken.store(true, ordering: .relaxed)
@@ -646,7 +646,7 @@ struct DiskStoreTests {
     @Test func `a salt that couldn't be written whole is not left behind`() throws {
         let path = path
         let storage = Cache.Storage { now in
-            DiskStore.opened(path, capacity: 1 << 20, now: now) { $0 != .write }
+            DiskStore(path, capacity: 1 << 20, now: now) { $0 != .write }
         }
         #expect(store(clock.cache(storage) --> StubLoader(answer)) == "one")
         #expect(try files("salt").isEmpty)
@@ -656,7 +656,7 @@ struct DiskStoreTests {
         let isBroken = Atomic(false)
         let path = path
         let storage = Cache.Storage { now in
-            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+            DiskStore(path, capacity: 1 << 20, now: now) { call in
                 ![.unlink, .create, .rename].contains(call) || !isBroken.load(ordering: .relaxed)
             }
         }
@@ -673,7 +673,7 @@ struct DiskStoreTests {
         let isBroken = Atomic(false)
         let path = path
         let storage = Cache.Storage { now in
-            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+            DiskStore(path, capacity: 1 << 20, now: now) { call in
                 ![.unlink, .create, .rename].contains(call) || !isBroken.load(ordering: .relaxed)
             }
         }
@@ -699,7 +699,7 @@ struct DiskStoreTests {
         let isBroken = Atomic(false)
         let path = path
         let storage = Cache.Storage { now in
-            DiskStore.opened(path, capacity: 1 << 20, now: now) { call in
+            DiskStore(path, capacity: 1 << 20, now: now) { call in
                 call != .list || !isBroken.load(ordering: .relaxed)
             }
         }
@@ -761,7 +761,7 @@ struct DiskStoreTests {
                 if isSlow.load(ordering: .relaxed) { gate.wait(); gate.signal() }
                 return true
             }
-            return DiskStore.opened(path, capacity: 1 << 20, now: now, gate: slow)
+            return DiskStore(path, capacity: 1 << 20, now: now, gate: slow)
         }
         let stub = StubLoader(answer)
         let chain = clock.cache(storage) --> stub

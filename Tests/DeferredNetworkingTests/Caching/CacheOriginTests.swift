@@ -56,6 +56,17 @@ struct CacheOriginTests {
         #expect(await outcome.value == .status(200))
     }
 
+    @Test func `a deadline tells the task that may have a dead connection`() throws {
+        let outer = Exchange.gather(.checked(.post(url, Data())), on: RetainedEngine(caching(PassingCache().connect())))
+        {
+            _ in
+        }
+        let below = try #require(exchanges.entries.first)
+        let task = try #require(below.parts.task as? StubTask)
+        outer.cancel(with: URLError(.timedOut))
+        #expect(task.log.entries == ["resume", "expire", "cancel"])
+    }
+
     @Test func `a request that is cancelled while its task is made never meets the cache`() {
         let loads = Log<Int>()
         let cache = caching(

@@ -168,7 +168,6 @@ extension URLClientTests {
                 let folder = try TemporaryDirectory()
                 #expect(await client.download(request, to: folder.file).ending() == .status(200))
             }
-            #expect(URLClient.Retries().pause(after: 1, retryAfter: .seconds(Int64.max)) == nil)
         }
 
         @Test func `the session's time-out for resources is a total deadline`() async throws {

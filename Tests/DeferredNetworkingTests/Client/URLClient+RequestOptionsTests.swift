@@ -37,6 +37,25 @@ extension URLClientTests {
             #expect(await client.begin(url).ending() == refusal)
         }
 
+        @Test func `whatever is no upload can't be resumed, and says so`() async throws {
+            let (client, options) = (client(), URLClient.RequestOptions(resumesUpload: true))
+            let url = try #require(URL(string: "http://127.0.0.1:1/"))
+            let folder = try TemporaryDirectory()
+            let errors = [
+                await client.begin(url, options: options).failure(),
+                await client.decode(Int.self, from: url, options: options).failure(),
+                await client.download(url, to: folder.file, options: options).failure(),
+                await client.stream(url, options: options).failure(),
+                await client.upload(url, from: .stream(AsyncStream { $0.finish() }), options: options).failure(),
+            ]
+            for error in errors {
+                guard case .invalidRequest = (error as? URLClientError)?.code else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+            }
+        }
+
         @Test func `a request may have its own deadline and retries`() async throws {
             let server = try LoopbackServer { request in
                 request.path == "/stall" ? [.stall] : request.number == 1 ? .response(503) : .response(body: "hello")

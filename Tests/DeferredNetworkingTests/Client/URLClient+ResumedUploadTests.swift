@@ -26,9 +26,13 @@ extension URLClientTests {
                 self.location = location
             }
 
-            func start() throws -> LoopbackServer {
+            /// - Parameter refuse: Returns another answer to a request, if it gets one.
+            func start(
+                refusing refuse: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Script? = { _ in nil }
+            ) throws -> LoopbackServer {
                 try LoopbackServer(
                     beforeBody: { request in
+                        if let refusal = refuse(request) { return refusal }
                         guard request.method != "HEAD", let count = self.breaks.withLock({ $0.first }) else {
                             return nil
                         }
@@ -109,6 +113,45 @@ extension URLClientTests {
                 }
             }
             #expect(requests.map(\.method) == ["POST"] + breaks.flatMap { _ in ["HEAD", "PATCH"] })
+        }
+
+        @Test func `each request of an upload has an answer of its own to a Digest challenge`() async throws {
+            let nonce = #"realm="r", nonce="n", qop="auth", algorithm=SHA-256"#
+            let uploads = Uploads(breakingAfter: [500_000])
+            let server = try uploads.start { request in
+                request.headers["Authorization"] == nil
+                    ? .response(401, headers: ["WWW-Authenticate": "Digest \(nonce)"], body: "denied") : nil
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.retries.attempts = 2
+                $0.retries.base = .milliseconds(1)
+                $0.authentication = .digest(user: "me", password: "secret")
+            }
+            var request = URLRequest(url: server.url("/files"))
+            request.httpMethod = "POST"
+            let bytes = Uploads.bytes(0..<Self.length)
+            #expect(try await client.upload(request, from: .data(bytes), options: Self.options).text() == "done")
+            let answered = server.requests.filter { $0.headers["Authorization"] != nil }
+            #expect(answered.map(\.method) == ["POST", "HEAD", "PATCH"])
+            let challenge = DigestChallenge(
+                AuthenticationChallenge.challenges(in: ["WWW-Authenticate": "Digest \(nonce)"])[0]
+            )
+            for request in answered {
+                let field = try #require(request.headers["Authorization"])
+                let sent = AuthenticationChallenge.challenges(in: ["WWW-Authenticate": field])[0]
+                let expected = challenge?.field(
+                    user: "me",
+                    password: "secret",
+                    method: request.method,
+                    target: request.target,
+                    count: UInt32(sent["nc"] ?? "", radix: 16) ?? 0,
+                    clientNonce: sent["cnonce"] ?? "",
+                    body: { nil }
+                )
+                #expect(field == expected, "\(request.method)")
+            }
+            #expect(uploads.received.withLock { $0 } == bytes)
         }
 
         @Test func `an upload at another origin is not used, and gets no credentials`() async throws {

@@ -21,21 +21,28 @@ struct URLClientRetriesTests {
 
     @Test(arguments: [(0, 100), (1, 100), (2, 200), (3, 400), (4, 800), (5, 1_000), (6, 1_000), (Int.max, 1_000)])
     func `the longest pause doubles up to the cap`(attempt: Int, milliseconds: Int) {
-        #expect(retries(random: 1).pause(after: attempt) == .milliseconds(milliseconds))
-        #expect(retries(random: 0.5).pause(after: attempt) == .milliseconds(milliseconds / 2))
-        #expect(retries(random: 0).pause(after: attempt) == .zero)
+        #expect(retries(random: 1).policy.pause(after: attempt) == .milliseconds(milliseconds))
+        #expect(retries(random: 0.5).policy.pause(after: attempt) == .milliseconds(milliseconds / 2))
+        #expect(retries(random: 0).policy.pause(after: attempt) == .zero)
     }
 
     @Test(arguments: [(-1.0, Duration.zero), (7.0, .milliseconds(100))])
     func `a number out of range counts as the nearest one in it`(random: Double, pause: Duration) {
-        #expect(retries(random: random).pause(after: 1) == pause)
+        #expect(retries(random: random).policy.pause(after: 1) == pause)
     }
 
     @Test func `a pause that the server asks for is exact, also beyond the cap, and has a limit`() {
         let retries = retries(random: 0)
-        #expect(retries.pause(after: 1, retryAfter: .seconds(60)) == .seconds(60))
-        #expect(retries.pause(after: 1, retryAfter: .seconds(61)) == nil)
-        #expect(retries.pause(after: 1, retryAfter: .zero) == .zero)
+        for (asked, pause) in [(60, 60), (61, nil), (0, 0), (Int64.max, nil)] as [(Int64, Int64?)] {
+            let found = retries.pause(
+                after: 1,
+                status: .serviceUnavailable,
+                error: nil,
+                mayRepeat: true,
+                retryAfter: .seconds(asked)
+            )
+            #expect(found == pause.map { .seconds($0) })
+        }
     }
 
     @Test func `no number of attempts traps, and less than one is one`() {

@@ -81,7 +81,7 @@ private struct Simulation {
             feed(identifier) {
                 let failure = URLError(.networkConnectionLost)
                 let outcome = $0.outcome(isLost ? .failure(failure) : .success(.file(.made(200))))
-                $0.judged(outcome, pause: $0.question(after: outcome)?.pause(now: Date()))
+                $0.judged(outcome, pause: $0.question(after: outcome)?(Date()))
             }
         case .pauseEnded(let identifier, let round): feed(identifier) { $0.pauseEnded(round: round) }
         case .shutdown: steps(after: admission.close())
@@ -132,7 +132,9 @@ private struct Simulation {
         switch action {
         case .prepare(let request, _):
             return feed(identifier) { machine in
-                if let number = machine.prepared(request) { machine.actions.append(.startTask(request, number)) }
+                if let next = try? machine.prepared(request) {
+                    machine.actions.append(.startTask(next.request, next.task))
+                }
             }
         case .startTask(_, let task):
             threads.append([.attemptEnded(identifier, task: task)])

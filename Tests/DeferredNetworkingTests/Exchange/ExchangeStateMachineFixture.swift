@@ -105,15 +105,15 @@ struct MachineFixture {
         let outcome = ExchangeStateMachine.Outcome(result: result, head: status.map { Self.response($0) })
         machine.judged(
             outcome,
-            pause: machine.question(after: outcome)?.pause(now: Date(timeIntervalSince1970: 0))
+            pause: machine.question(after: outcome)?(Date(timeIntervalSince1970: 0))
         )
     }
 
     private mutating func handleAttempt(_ event: MachineEvent) {
         switch event {
         case .prepared:
-            if let number = machine.prepared(machine.request) {
-                machine.actions.append(.startTask(machine.request, number))
+            if let next = try? machine.prepared(machine.request) {
+                machine.actions.append(.startTask(next.request, next.task))
             }
         case .finishes: _ = machine.finishes()
         case .interim: machine.received(Self.interim, task: task)

@@ -72,7 +72,7 @@ struct ResponseFramingTests {
         var machine = ExchangeStateMachine(.checked(request))
         machine.begin()
         machine.admitted()
-        _ = machine.prepared(machine.request)
+        _ = try machine.prepared(machine.request)
         machine.received(.made(206, headers), task: 1)
         _ = machine.takeReaction()
         machine.received(Data(count: 5), task: 1)

@@ -6,12 +6,16 @@ import TestSupport
 
 /// An engine whose tasks a test makes, and whose events it sends.
 final class StubEngine: Engine {
-    let defaultHeaders: [String: String] = [:]
+    let defaultHeaders: [String: String]
     let invalidated = Future<Void>.never
     let hasTimeouts = false
     private let make: @Sendable (CheckedRequest, Exchange, Int) -> any EngineTask
 
-    init(_ make: @escaping @Sendable (CheckedRequest, Exchange, Int) -> any EngineTask = { _, _, _ in StubTask() }) {
+    init(
+        defaultHeaders: [String: String] = [:],
+        _ make: @escaping @Sendable (CheckedRequest, Exchange, Int) -> any EngineTask = { _, _, _ in StubTask() }
+    ) {
+        self.defaultHeaders = defaultHeaders
         self.make = make
     }
 
@@ -30,6 +34,7 @@ final class StubTask: EngineTask {
 
     func resume() { log.add("resume") }
     func cancel() { log.add("cancel") }
+    func expire() { log.add("expire") }
     func pause(while isPaused: @escaping @Sendable () -> Bool) {}
     func took(_ count: Int) {}
 }

@@ -1,4 +1,5 @@
 #if os(Linux)
+import DeferredTask
 import Foundation
 import TestSupport
 import Testing
@@ -59,6 +60,19 @@ struct UploadSourceTests {
             reads.add(maxLength)
             return maxLength
         }
+    }
+
+    @Test func `each request that waits for a spooled body is told of its bytes`() async throws {
+        let (bytes, sender) = AsyncStream.makeStream(of: Data.self)
+        let body = StreamedBody(length: nil, isSpooled: true, alreadySent: nil) { HTTPBodyStream(bytes) }
+        let logs = [Log<Int>(), Log<Int>()]
+        let files = logs.map { log in body.file { log.add(1) } }
+        for count in 1...2 {
+            sender.yield(Data("a".utf8))
+            try await eventually { logs.allSatisfy { $0.entries.count == count } }
+        }
+        sender.finish()
+        for file in files { #expect(try Data(contentsOf: await file.get().url) == Data("aa".utf8)) }
     }
 
     @Test func `no more than two chunks are read ahead, however slowly they are sent`() async throws {

@@ -122,7 +122,7 @@ struct CheckedRequestTests {
     func `a default header that would be dropped, or inject another, is refused`(value: String) throws {
         let request = URLRequest(url: try #require(URL(string: "http://host/")))
         let error = #expect(throws: URLClientError.self) {
-            try CheckedRequest(request, defaultHeaders: ["Authorization": value])
+            try CheckedRequest(request).fitted(to: StubEngine(defaultHeaders: ["Authorization": value]))
         }
         #expect(error?.description.contains("\"Authorization\" contains control characters") == true)
     }

@@ -98,7 +98,7 @@ extension URLSessionTests {
             let request = CheckedRequest.checked(URLRequest(url: server.url("/")))
             let retained = URLSessionEngine.retainedEngine(for: .fresh())
             let exchange = Exchange.gather(request, on: retained) { ending.fill(with: Ending($0)) }
-            engine.delegate.registry.insert(SessionTask(of: exchange, as: 1), as: 1)
+            engine.delegate.tasks.withLock { $0[1] = SessionTask(of: exchange, as: 1) }
             engine.invalidate()
             #expect(await ending.value == .client(.shutDown))
         }

@@ -91,7 +91,7 @@ public struct BearerAuthentication: HTTPLink {
     }
 
     init(_ tokens: TokenStore, hosts: Set<String>) {
-        self.tokens = TokenStores { _ in tokens }
+        self.tokens = TokenStores(["": tokens]) { _ in tokens }
         scope = { _ in "" }
         awaitsChallenge = false
         origins = CredentialOrigins(hosts)
@@ -177,10 +177,13 @@ extension BearerAuthentication: ArrangedLink {}
 
 /// The tokens of a loader, by their scopes.
 private final class TokenStores: Sendable {
-    private let stores = Lock<[String: TokenStore]>([:])
+    private let stores: Lock<[String: TokenStore]>
     private let make: @Sendable (String) -> TokenStore
 
-    init(_ make: @escaping @Sendable (String) -> TokenStore) { self.make = make }
+    init(_ stores: [String: TokenStore] = [:], _ make: @escaping @Sendable (String) -> TokenStore) {
+        self.stores = Lock(stores)
+        self.make = make
+    }
 
     subscript(scope: String) -> TokenStore {
         stores.withLock { stores in

@@ -44,8 +44,8 @@ extension Autocancel: ArrangedLink {
     package var sharedState: AnyObject? { inFlight }
 }
 
-/// The requests and streams in flight of an ``Autocancel`` and its copies.
-final class InFlightRequests: Sendable {
+/// The requests and streams in flight of an ``Autocancel`` and its copies, or those that a loader sends by itself.
+package final class InFlightRequests: Sendable {
     /// An execution or a response's stream, which a reset cancels.
     private enum InFlight: Sendable {
         case execution(HTTPExecution)
@@ -85,13 +85,13 @@ final class InFlightRequests: Sendable {
     private let clock: any Clock<Duration>
     private let state = Lock(State())
 
-    init(grace: Duration, clock: any Clock<Duration>) {
+    package init(grace: Duration, clock: any Clock<Duration>) {
         self.grace = grace
         self.clock = clock
     }
 
     /// Keeps track of an execution; returns false during a reset.
-    func add(_ execution: HTTPExecution) -> Bool {
+    package func add(_ execution: HTTPExecution) -> Bool {
         guard let number = state.withLock({ $0.machine.arrived(.execution(execution)) }) else { return false }
         execution.whenEnded { result in
             if let stream = result.arrived?.stream { self.add(stream) }
@@ -120,7 +120,7 @@ final class InFlightRequests: Sendable {
     }
 
     /// Cancels everything in flight, and lets nothing in until ``reopen()``; the future is filled when all of it has ended.
-    func drain() -> Future<Void> {
+    package func drain() -> Future<Void> {
         let (inFlight, idle) = state.withLock { state in
             let inFlight = state.machine.close()
             let idle = state.idle ?? Deferred()
@@ -148,5 +148,5 @@ final class InFlightRequests: Sendable {
         for request in state.withLock({ $0.machine.items }) { request.end(ifDescendantOf: requests) }
     }
 
-    func reopen() { state.withLock { $0.machine.reopen() } }
+    package func reopen() { state.withLock { $0.machine.reopen() } }
 }

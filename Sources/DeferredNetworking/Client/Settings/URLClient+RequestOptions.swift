@@ -115,6 +115,12 @@ extension URLClient {
             )
         }
 
+        /// Refuses to resume a request that can't be.
+        func refuseResumedUpload() throws(URLClientError) {
+            guard resumesUpload else { return }
+            throw .invalidRequest(reason: "only an upload of data or of a whole file can be resumed")
+        }
+
         /// Combines the client's monitor with the request's own, in this order.
         func monitor(after first: (@Sendable (Event) -> Void)?) -> (@Sendable (Event) -> Void)? {
             guard let first, let monitor else { return first ?? monitor }

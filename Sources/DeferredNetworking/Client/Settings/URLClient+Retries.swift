@@ -83,17 +83,6 @@ extension URLClient {
             get { policy[keyPath: property] }
             set { policy[keyPath: property] = newValue }
         }
-
-        /// Returns the pause after an attempt, or `nil` when the server asks for a longer one than
-        /// ``longestRetryAfter``.
-        ///
-        /// - Parameters:
-        ///   - attempt: The number of the attempt that failed, counted from 1.
-        ///   - retryAfter: The pause that the server asked for, which is used unchanged; `nil` for that of ``policy``.
-        package func pause(after attempt: Int, retryAfter: Duration? = nil) -> Duration? {
-            guard let retryAfter else { return policy.pause(after: attempt) }
-            return retryAfter <= longestRetryAfter ? max(retryAfter, .zero) : nil
-        }
     }
 }
 
@@ -117,7 +106,8 @@ extension URLClient.Retries {
     ) -> Duration? {
         if let status, statuses.contains(status) {
             guard attempt < policy.attempts, mayRepeat() else { return nil }
-            return pause(after: attempt, retryAfter: retryAfter())
+            guard let asked = retryAfter() else { return policy.pause(after: attempt) }
+            return asked <= longestRetryAfter ? max(asked, .zero) : nil
         }
         guard let error, policy.allowsAnother(after: attempt, error), mayRepeat() else { return nil }
         return policy.pause(after: attempt)

@@ -120,13 +120,13 @@ struct RetryVerdictTests {
         var pause: Duration?
         for number in 1...attempt {
             if number > 1 { machine.pauseEnded(round: machine.round) }
-            _ = machine.prepared(machine.request)
+            _ = try machine.prepared(machine.request)
             machine.completed(task: machine.round, head: nil, error: nil)
             _ = machine.finishes()
             let made = ResponseHead(url: machine.request.url, status: 200)
             let result: Result<ReceivedResponse, any Error> = ended.error.map { .failure($0) } ?? .success(.file(made))
             let outcome = ExchangeStateMachine.Outcome(result: result, head: try ended.head())
-            let next = machine.question(after: outcome)?.pause(now: Date(timeIntervalSince1970: 0))
+            let next = machine.question(after: outcome)?(Date(timeIntervalSince1970: 0))
             machine.steps = []
             machine.judged(outcome, pause: next)
             guard case .pause(let duration, number, _, _)? = machine.steps.first else { return nil }

@@ -60,7 +60,7 @@ final class ThreadGroup: Sendable {
     }
 }
 
-/// What a thread does. Used by one thread after the other.
+/// The work of a thread. Used by one thread after the other.
 private final class ThreadBody {
     private let group: DispatchGroup
     private var run: (@Sendable () -> Void)?

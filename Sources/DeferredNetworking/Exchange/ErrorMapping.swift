@@ -16,6 +16,8 @@ enum ErrorMapping {
 
     static func mapped(_ error: any Error, in context: Context) -> any Error {
         guard let error = error as? URLError else { return error }
+        // From below a cache, which the receiver has to know again.
+        if error.userInfo[NSUnderlyingErrorKey] is ResponseFraming.UnusableRange { return error }
         if error.code == .badURL, !context.hasResponse, let url = context.url { return CheckedRequest.refusal(of: url) }
         let text = LibcurlTexts.redacted(error.localizedDescription)
         // Otherwise, the causes say what this text leaves out.

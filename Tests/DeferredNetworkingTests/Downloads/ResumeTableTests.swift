@@ -122,8 +122,9 @@ extension URLClientTests {
             .init(.failed, 412, nil, rest), .init(.failed, 503, "400-999/1000", rest),
         ]
 
-        @Test(arguments: answers)
-        func `a file is one response, or a part and its continuation`(answer: Answer) async throws {
+        /// - Parameter hasCache: Whether there is a cache between the client and the server, which passes all on.
+        @Test(arguments: answers, [false, true])
+        func `a file is one response, or a part and its continuation`(answer: Answer, hasCache: Bool) async throws {
             for engine in URLClient.Configuration.Engine.each {
                 let server = try LoopbackServer { request in
                     request.headers["Range"] == nil
@@ -135,7 +136,10 @@ extension URLClientTests {
                 let total = answer.total.map(String.init) ?? "*"
                 try Self.part.write(to: folder.url.appending(path: "file.partial"))
                 try folder.write("\(answer.validator)\n\(total)\n\(server.url("/"))\n", to: "file.partial.validator")
-                let client = URLClient.fresh { $0.engine = engine }
+                let client = URLClient.fresh {
+                    $0.engine = engine
+                    if hasCache { $0.responseCache = PassingCache() }
+                }
                 let ending = await client.download(server.url("/"), to: folder.file).ending()
                 #expect(server.requests.first?.headers["Range"] == "bytes=400-", "\(engine)")
                 #expect(server.requestCount == (answer.outcome == .again ? 2 : 1), "\(engine), \(ending)")

@@ -72,7 +72,7 @@ private struct OriginReceiver: ResponseReceiver {
 
     var wantsOwnConnection: Bool { origin.wantsOwnConnection }
 
-    func begin(_ request: CheckedRequest, of exchange: Exchange) -> CheckedRequest {
+    mutating func begin(_ request: CheckedRequest, of exchange: Exchange) -> CheckedRequest {
         stream.begin(request, of: exchange)
     }
 

@@ -7,6 +7,9 @@ struct StreamReceiver: ResponseReceiver {
     private let onProgress: @Sendable (BodyProgress) -> Void
     private var isDelivered = false
 
+    /// True if the request waits for a server's word before its body.
+    private var hasExpectation = false
+
     /// - Parameter check: Throws if a response with this head can't be a result.
     init(
         _ buffer: StreamBuffer,
@@ -18,7 +21,8 @@ struct StreamReceiver: ResponseReceiver {
 
     var wantsOwnConnection: Bool { true }
 
-    func begin(_ request: CheckedRequest, of exchange: Exchange) -> CheckedRequest {
+    mutating func begin(_ request: CheckedRequest, of exchange: Exchange) -> CheckedRequest {
+        hasExpectation = request.hasBody && request.value(of: "Expect") != nil
         buffer.pauseWhenFull(exchange)
         return request
     }
@@ -26,6 +30,8 @@ struct StreamReceiver: ResponseReceiver {
     mutating func receive(head: ResponseHead, of exchange: Exchange) throws -> HeadVerdict {
         // Bytes that were read already can't be taken back.
         guard !isDelivered else { throw URLError(.badServerResponse, failing: head.url) }
+        // Libcurl sends such a request once more, without the expectation.
+        if hasExpectation, head.status == 417 { return .refuse }
         // The body of a response that leads to a retry, or to another attempt with a credential, isn't the result's.
         guard exchange.accepts(head), exchange.isFinal(head) else { return .refuse }
         try check(head)

@@ -35,8 +35,16 @@ extension URLClientTests {
             }
         }
 
-        @Test(arguments: [20, 3_000_000], ["PUT", "POST"])
-        func `an upload succeeds though the server meets no expectation`(size: Int, method: String) async throws {
+        enum Way: CaseIterable {
+            case whole, throughCache, streamed
+        }
+
+        @Test(arguments: [20, 3_000_000], Way.allCases)
+        func `an upload succeeds though the server meets no expectation`(size: Int, way: Way) async throws {
+            for method in ["PUT", "POST"] { try await upload(size, method, way) }
+        }
+
+        private func upload(_ size: Int, _ method: String, _ way: Way) async throws {
             let server = try LoopbackServer(
                 beforeBody: { $0.headers["Expect"] == nil ? nil : .response(417, body: "no") },
                 respond: { .response(body: "\($0.method) \($0.body.count)") }
@@ -46,8 +54,13 @@ extension URLClientTests {
                 $0.httpMethod = method
                 $0.setValue("100-continue", forHTTPHeaderField: "Expect")
             }
-            let task = URLClient.fresh().upload(request, from: .data(Data(count: size)))
-            #expect(try await task.text() == "\(method) \(size)")
+            let client = URLClient.fresh { if way == .throughCache { $0.responseCache = PassingCache() } }
+            let body = URLClient.UploadBody.data(Data(count: size))
+            let data =
+                way == .streamed
+                ? try await client.stream(request, from: body).get().body.collect()
+                : try await client.upload(request, from: body).get().0
+            #expect(data == Data("\(method) \(size)".utf8))
         }
 
         @Test(arguments: [20, 3_000_000], ["PUT", "POST"])

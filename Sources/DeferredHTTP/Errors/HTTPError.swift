@@ -77,23 +77,23 @@ public struct HTTPError: Error, Sendable {
     }
 
     /// The kind of failure.
-    public var code: Code { contents.code }
+    public var code: Code { contents.values.code }
 
     /// The request in the form in which it reached the loader that reports the error.
-    public var request: HTTPRequest { contents.request }
+    public var request: HTTPRequest { contents.values.request }
 
     /// The response, if there was one.
-    public var response: HTTPResponse? { contents.response }
+    public var response: HTTPResponse? { contents.values.response }
 
     /// A sentence about what was wrong, with what value, and what to do about it; `nil` if the code, the response or the
     /// underlying error says as much. Holds no secrets.
-    public var reason: String? { contents.reason }
+    public var reason: String? { contents.values.reason }
 
     /// The underlying error, if there is one.
-    public var underlying: (any Error)? { contents.underlying }
+    public var underlying: (any Error)? { contents.values.underlying }
 
     /// True if the chain can't work, so that no other attempt may succeed.
-    var isOfInvalidChain: Bool { contents.isOfInvalidChain }
+    var isOfInvalidChain: Bool { contents.values.isOfInvalidChain }
 
     /// Creates an error.
     ///
@@ -110,37 +110,31 @@ public struct HTTPError: Error, Sendable {
         reason: String? = nil,
         underlying: (any Error)? = nil
     ) {
-        contents = Contents(code, request, response, reason, underlying)
+        contents = Contents(
+            Values(code: code, request: request, response: response, reason: reason, underlying: underlying)
+        )
     }
 
     /// Creates the error of all requests of a chain that can't work.
     init(ofInvalidChain reason: String, request: HTTPRequest) {
-        contents = Contents(.cannotConnect, request, nil, reason, nil, isOfInvalidChain: true)
+        contents = Contents(
+            Values(code: .cannotConnect, request: request, reason: reason, isOfInvalidChain: true)
+        )
+    }
+
+    private struct Values: Sendable {
+        let code: Code
+        let request: HTTPRequest
+        var response: HTTPResponse?
+        var reason: String?
+        var underlying: (any Error)?
+        var isOfInvalidChain = false
     }
 
     private final class Contents: Sendable {
-        let code: Code
-        let request: HTTPRequest
-        let response: HTTPResponse?
-        let reason: String?
-        let underlying: (any Error)?
-        let isOfInvalidChain: Bool
+        let values: Values
 
-        init(
-            _ code: Code,
-            _ request: HTTPRequest,
-            _ response: HTTPResponse?,
-            _ reason: String?,
-            _ underlying: (any Error)?,
-            isOfInvalidChain: Bool = false
-        ) {
-            self.code = code
-            self.request = request
-            self.response = response
-            self.reason = reason
-            self.underlying = underlying
-            self.isOfInvalidChain = isOfInvalidChain
-        }
+        init(_ values: Values) { self.values = values }
     }
 }
 

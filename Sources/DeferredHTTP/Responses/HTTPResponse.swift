@@ -6,7 +6,7 @@ public import Foundation
 /// Its body is in memory, unless the request's ``HTTPRequest/delivery`` says otherwise. Copies share their contents, so
 /// that passing a response on costs one reference.
 public struct HTTPResponse: Sendable {
-    private let contents: Contents
+    private var contents: Contents
 
     /// Creates a response, for a custom terminal loader.
     ///
@@ -51,49 +51,49 @@ public struct HTTPResponse: Sendable {
     }
 
     /// The request as it was sent, with all changes by the loaders.
-    public var request: HTTPRequest { contents.request }
+    public var request: HTTPRequest { contents.values.request }
 
     /// The status. A response can have any status, unless ``Validate`` is in the chain.
-    public var status: HTTPStatus { contents.status }
+    public var status: HTTPStatus { contents.values.status }
 
     /// The header fields.
     ///
     /// They are in the order and the number in which they came, each `Set-Cookie` by itself. `URLSession` preserves
     /// neither: over a client with that engine they are sorted by name, and those with the same name are joined with
     /// commas.
-    public var headers: HTTPHeaders { contents.headers }
+    public var headers: HTTPHeaders { contents.values.headers }
 
     /// The fields that came behind the body; of a ``stream``, once it was read to its end.
     ///
     /// See ``DeferredNetworking/ResponseHead/trailers``.
-    public var trailers: HTTPHeaders { stream?.trailers ?? contents.trailers }
+    public var trailers: HTTPHeaders { stream?.trailers ?? contents.values.trailers }
 
     /// The body in memory; empty if it is a ``stream`` or in a ``file``.
     public var body: Data {
-        if case .data(let data) = contents.body { data } else { Data() }
+        if case .data(let data) = contents.values.body { data } else { Data() }
     }
 
     /// The body as a stream, for a request with the delivery ``HTTPRequest/Delivery/stream``; otherwise `nil`.
     public var stream: HTTPBodyStream? {
-        if case .stream(let stream) = contents.body { stream } else { nil }
+        if case .stream(let stream) = contents.values.body { stream } else { nil }
     }
 
     /// The file with the body, if the request asked for a file and the status is a success; otherwise `nil`.
     public var file: URL? {
-        if case .file(let file) = contents.body { file } else { nil }
+        if case .file(let file) = contents.values.body { file } else { nil }
     }
 
     /// The URL of the response, after redirects; `nil` if the terminal loader doesn't provide it.
-    public var url: URL? { contents.isFromRequest ? request.url : contents.url }
+    public var url: URL? { contents.values.isFromRequest ? request.url : contents.values.url }
 
     /// The body as UTF-8 text; invalid bytes are replaced by `U+FFFD`.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
     /// The place where the response came from: the network, unless a ``DeferredCache/Cache`` is in the chain.
-    public var source: Source { contents.source }
+    public var source: Source { contents.values.source }
 
     /// The reason for which a cache has given a stale response; `nil` unless ``source-swift.property`` is one.
-    public var staleReason: StaleReason? { contents.staleReason }
+    public var staleReason: StaleReason? { contents.values.staleReason }
 
     /// The links in the fields `Link`, in order: see ``DeferredNetworking/ResponseHead/links``.
     ///
@@ -116,7 +116,17 @@ public struct HTTPResponse: Sendable {
         source: Source = .network,
         trailers: HTTPHeaders = [:]
     ) {
-        contents = Contents(request, status, headers, body, url, isFromRequest: false, source, trailers)
+        contents = Contents(
+            Values(
+                request: request,
+                status: status,
+                headers: headers,
+                body: body,
+                url: url,
+                source: source,
+                trailers: trailers
+            )
+        )
     }
 
     /// Creates a response from the URL of its request, which is made when it is asked for.
@@ -129,35 +139,25 @@ public struct HTTPResponse: Sendable {
         staleReason: StaleReason? = nil
     ) {
         contents = Contents(
-            request,
-            status,
-            headers,
-            body,
-            nil,
-            isFromRequest: true,
-            source,
-            [:],
-            staleReason: staleReason
-        )
-    }
-
-    private init(_ contents: Contents) { self.contents = contents }
-
-    /// Returns this response with other parts, for a loader that changes responses; whatever isn't given stays.
-    package func with(headers: HTTPHeaders? = nil, body: Body? = nil) -> HTTPResponse {
-        HTTPResponse(
-            Contents(
-                request,
-                status,
-                headers ?? self.headers,
-                body ?? contents.body,
-                contents.url,
-                isFromRequest: contents.isFromRequest,
-                source,
-                contents.trailers,
+            Values(
+                request: request,
+                status: status,
+                headers: headers,
+                body: body,
+                isFromRequest: true,
+                source: source,
                 staleReason: staleReason
             )
         )
+    }
+
+    /// Returns this response with other parts, for a loader that changes responses; whatever isn't given stays.
+    package func with(headers: HTTPHeaders? = nil, body: Body? = nil) -> HTTPResponse {
+        var (copy, values) = (self, contents.values)
+        if let headers { values.headers = headers }
+        if let body { values.body = body }
+        copy.contents = Contents(values)
+        return copy
     }
 
     /// The forms of a body.
@@ -167,39 +167,23 @@ public struct HTTPResponse: Sendable {
         case file(URL)
     }
 
-    private final class Contents: Sendable {
+    private struct Values: Sendable {
         let request: HTTPRequest
         let status: HTTPStatus
-        let headers: HTTPHeaders
-        let body: Body
-        let url: URL?
+        var headers: HTTPHeaders
+        var body: Body
+        var url: URL?
         /// True if the URL is that of the request.
-        let isFromRequest: Bool
+        var isFromRequest = false
         let source: Source
-        let trailers: HTTPHeaders
-        let staleReason: StaleReason?
+        var trailers: HTTPHeaders = [:]
+        var staleReason: StaleReason?
+    }
 
-        init(
-            _ request: HTTPRequest,
-            _ status: HTTPStatus,
-            _ headers: HTTPHeaders,
-            _ body: Body,
-            _ url: URL?,
-            isFromRequest: Bool,
-            _ source: Source,
-            _ trailers: HTTPHeaders,
-            staleReason: StaleReason? = nil
-        ) {
-            self.staleReason = staleReason
-            self.trailers = trailers
-            self.source = source
-            self.isFromRequest = isFromRequest
-            self.request = request
-            self.status = status
-            self.headers = headers
-            self.body = body
-            self.url = url
-        }
+    private final class Contents: Sendable {
+        let values: Values
+
+        init(_ values: Values) { self.values = values }
     }
 }
 
@@ -226,7 +210,7 @@ extension HTTPResponse: CustomStringConvertible, CustomReflectable {
     }
 
     var bodyDescription: String {
-        switch contents.body {
+        switch contents.values.body {
         case .data(let data): "\(data.count) bytes"
         case .stream: "a stream"
         case .file(let file): "a file at \(DisplayText.line(file.path))"
@@ -250,7 +234,7 @@ extension HTTPResponse {
         _ type: T.Type = T.self,
         using decoder: some BodyDecoder = JSONDecoder()
     ) throws(HTTPError) -> T {
-        guard case .data = contents.body else {
+        guard case .data = contents.values.body else {
             throw HTTPError(
                 .cannotDecode,
                 request: request,

@@ -481,7 +481,11 @@ int connection_begin(const char *address, int port) {
 int connection_error(int socket) {
     int error = 0;
     socklen_t size = sizeof error;
-    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+    if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
+    struct sockaddr_storage peer;
+    socklen_t length = sizeof peer;
+    bool is_connecting = error == 0 && getpeername(socket, (struct sockaddr *)&peer, &length) != 0 && errno == ENOTCONN;
+    return is_connecting ? EINPROGRESS : error;
 }
 
 int64_t connection_silence(int socket) {

@@ -6,6 +6,11 @@ public import Foundation
 // first: these spellings do that, and say so. All are disfavoured, so that a task finds its own operators.
 
 extension FutureProtocol {
+    /// This task; of any other future, a task.
+    private func task<Success>() -> Task<Success> where Value == Result<Success, any Error> {
+        self as? Task<Success> ?? Task(future)
+    }
+
     /// See ``DeferredTask/Task/init(_:reporter:uponCancel:)-98y7s``.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'Task(_:uponCancel:)'")
@@ -32,7 +37,7 @@ extension FutureProtocol {
         on executor: some Executor = .any(),
         execute body: @escaping @Sendable (Success) -> Void
     ) -> Registration where Value == Result<Success, any Error> {
-        Task(future).uponSuccess(on: executor, execute: body)
+        task().uponSuccess(on: executor, execute: body)
     }
 
     /// See ``DeferredTask/Task/uponFailure(on:execute:)-(Executor,_)``.
@@ -43,7 +48,7 @@ extension FutureProtocol {
         on executor: some Executor = .any(),
         execute body: @escaping @Sendable (any Error) -> Void
     ) -> Registration where Value == Result<Success, any Error> {
-        Task(future).uponFailure(on: executor, execute: body)
+        task().uponFailure(on: executor, execute: body)
     }
 
     /// See ``DeferredTask/Task/map(on:_:)-(Executor,_)``.
@@ -53,7 +58,7 @@ extension FutureProtocol {
         upon executor: some Executor,
         transform: @escaping @Sendable (Success) throws -> NewSuccess
     ) -> Task<NewSuccess> where Value == Result<Success, any Error> {
-        Task(future).map(on: executor, transform)
+        task().map(on: executor, transform)
     }
 
     /// See ``DeferredTask/Task/flatMap(on:_:)-kb45``.
@@ -63,7 +68,7 @@ extension FutureProtocol {
         upon executor: some Executor,
         start startNextTask: @escaping @Sendable (Success) throws -> Task<NewSuccess>
     ) -> Task<NewSuccess> where Value == Result<Success, any Error> {
-        Task(future).flatMap(on: executor, startNextTask)
+        task().flatMap(on: executor, startNextTask)
     }
 
     /// See ``DeferredTask/Task/map(on:_:)-(Executor,_)``.
@@ -72,7 +77,7 @@ extension FutureProtocol {
     public func everySuccess<Success: Sendable, NewSuccess: Sendable>(
         per eachSuccessTransform: @escaping @Sendable (Success) -> NewSuccess
     ) -> Task<NewSuccess> where Value == Result<Success, any Error> {
-        Task(future).map(eachSuccessTransform)
+        task().map(eachSuccessTransform)
     }
 
     /// See ``DeferredTask/Task/recover(on:_:)-(Executor,_)``.
@@ -82,7 +87,7 @@ extension FutureProtocol {
         upon executor: some Executor,
         substituting substitution: @escaping @Sendable (any Error) throws -> Success
     ) -> Task<Success> where Value == Result<Success, any Error> {
-        Task(future).recover(on: executor, substitution)
+        task().recover(on: executor, substitution)
     }
 
     /// See ``DeferredTask/Task/fallback(on:to:)-(Executor,_)``.
@@ -92,37 +97,16 @@ extension FutureProtocol {
         upon executor: some Executor,
         to restartTask: @escaping @Sendable (any Error) throws -> Task<Success>
     ) -> Task<Success> where Value == Result<Success, any Error> {
-        Task(future).fallback(on: executor, to: restartTask)
+        task().fallback(on: executor, to: restartTask)
     }
 
-    /// Returns a task of the successes of this and another, which may be a promise, or a future of a result.
+    /// Returns a task of the successes of this and others, which may be tasks, promises, or futures of results.
     @_disfavoredOverload
     @available(*, deprecated, message: "use 'zip(_:)', with 'Task(_:)' of each that is no task")
-    public func andSuccess<Success: Sendable, Other: Sendable>(
-        of other: some FutureProtocol<Result<Other, any Error>>
-    ) -> Task<(Success, Other)> where Value == Result<Success, any Error> {
-        zip(Task(future), Task(other.future))
-    }
-
-    /// Returns a task of the successes of this and two others, which may be promises, or futures of results.
-    @_disfavoredOverload
-    @available(*, deprecated, message: "use 'zip(_:)', with 'Task(_:)' of each that is no task")
-    public func andSuccess<Success: Sendable, Second: Sendable, Third: Sendable>(
-        of second: some FutureProtocol<Result<Second, any Error>>,
-        _ third: some FutureProtocol<Result<Third, any Error>>
-    ) -> Task<(Success, Second, Third)> where Value == Result<Success, any Error> {
-        zip(Task(future), Task(second.future), Task(third.future))
-    }
-
-    /// Returns a task of the successes of this and three others, which may be promises, or futures of results.
-    @_disfavoredOverload
-    @available(*, deprecated, message: "use 'zip(_:)', with 'Task(_:)' of each that is no task")
-    public func andSuccess<Success: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
-        of second: some FutureProtocol<Result<Second, any Error>>,
-        _ third: some FutureProtocol<Result<Third, any Error>>,
-        _ fourth: some FutureProtocol<Result<Fourth, any Error>>
-    ) -> Task<(Success, Second, Third, Fourth)> where Value == Result<Success, any Error> {
-        zip(Task(future), Task(second.future), Task(third.future), Task(fourth.future))
+    public func andSuccess<Success: Sendable, each Other: Sendable>(
+        of others: repeat any FutureProtocol<Result<each Other, any Error>>
+    ) -> Task<(Success, repeat each Other)> where Value == Result<Success, any Error> {
+        zip(task(), repeat (each others).task())
     }
 }
 

@@ -19,25 +19,6 @@ extension Task {
         flatMap(on: executor, startNextTask)
     }
 
-    /// Same as ``DeferredTask/Task/map(on:_:)-(Executor,_)``: the closure runs once, and not at each use.
-    @available(*, deprecated, renamed: "map(_:)")
-    public func everySuccess<NewSuccess: Sendable>(
-        per eachSuccessTransform: @escaping @Sendable (Success) -> NewSuccess
-    ) -> Task<NewSuccess> {
-        map(eachSuccessTransform)
-    }
-
-    // Disfavoured, since otherwise a trailing closure would match both.
-    /// Same as ``DeferredTask/Task/recover(on:_:)-(Executor,_)``.
-    @_disfavoredOverload
-    @available(*, deprecated, renamed: "recover(on:_:)")
-    public func recover(
-        upon executor: some Executor,
-        substituting substitution: @escaping @Sendable (any Error) throws -> Success
-    ) -> Task {
-        recover(on: executor, substitution)
-    }
-
     /// See ``DeferredTask/Task/retry(_:on:_:)-(_,Executor,_)``. Retries at once; a ``DeferredTask/RetryPolicy`` has pauses.
     ///
     /// - Parameters:
@@ -55,28 +36,6 @@ extension Task {
         let attempts = min(max(numberOfAttempts, 0), .max - 1) + 1
         let policy = RetryPolicy(attempts: attempts, base: .zero, isRetryable: shouldRetry)
         return retry(policy, on: executor) { _ in try startTask() }
-    }
-
-    /// See ``DeferredTask/Task/uponSuccess(on:execute:)-(Executor,_)``. Runs on a background queue.
-    @available(*, deprecated, message: "use 'uponSuccess(on:execute:)', and name the executor; it was '.any()'")
-    @discardableResult
-    public func uponSuccess(execute body: @escaping @Sendable (Success) -> Void) -> Registration {
-        uponSuccess(on: .any(), execute: body)
-    }
-
-    /// See ``DeferredTask/Task/uponFailure(on:execute:)-(Executor,_)``. Runs on a background queue.
-    @available(*, deprecated, message: "use 'uponFailure(on:execute:)', and name the executor; it was '.any()'")
-    @discardableResult
-    public func uponFailure(execute body: @escaping @Sendable (any Error) -> Void) -> Registration {
-        uponFailure(on: .any(), execute: body)
-    }
-
-    /// See ``DeferredTask/zip(_:)``.
-    @available(*, deprecated, message: "use 'zip(_:)', with this task as the first argument")
-    public func andSuccess<each Other: Sendable>(
-        of others: repeat Task<each Other>
-    ) -> Task<(Success, repeat each Other)> {
-        zip(self, repeat each others)
     }
 
     /// See ``DeferredTask/Task/failure(_:)``.
@@ -148,16 +107,6 @@ extension Task {
         _ substitute: @escaping @Sendable (any Error) throws -> Success
     ) -> Task {
         recover(on: executor, substitute)
-    }
-
-    /// See ``DeferredTask/Task/fallback(on:to:)-(Executor,_)``.
-    @_disfavoredOverload
-    @available(*, deprecated, renamed: "fallback(on:to:)")
-    public func fallback(
-        upon executor: some Executor,
-        to substitute: @escaping @Sendable (any Error) throws -> Task
-    ) -> Task {
-        fallback(on: executor, to: substitute)
     }
 
     /// See ``DeferredTask/Task/retry(_:on:_:)-(_,Executor,_)``.

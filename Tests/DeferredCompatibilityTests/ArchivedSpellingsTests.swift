@@ -142,6 +142,14 @@ struct ArchivedSpellingsTests {
     }
 
     @available(*, deprecated)
+    @Test func `tasks that are joined with futures are cancelled with them`() {
+        let (wasCancelled, other) = (Deferred<Void>(), Deferred<Result<Int, any Error>>())
+        let task = Task(Deferred<Task<Int>.Result>(), uponCancel: { wasCancelled.fill() })
+        task.andSuccess(of: other).cancel()
+        #expect(wasCancelled.isFilled)
+    }
+
+    @available(*, deprecated)
     @Test func `a repetition without an end is one`() async throws {
         let task = Task.repeat(upon: .any(), count: .max) { Task.success(1) }
         #expect(try await task.get() == 1)

@@ -128,7 +128,7 @@ int connection_socket(int family, int kind, int protocol);
 /// Begins to connect to a numeric address, and returns the socket, or -1 and an error number in `errno`.
 int connection_begin(const char *address, int port);
 
-/// Returns the error number with which a connection has failed, or 0.
+/// Returns the error number with which a connection has failed, 0 for one that is there, or EINPROGRESS.
 int connection_error(int socket);
 
 /// Returns the milliseconds since a TCP connection last received bytes or took some that were sent, or -1 if there is no

@@ -64,8 +64,10 @@ final class AddressRace {
     /// Handles the end of an attempt to connect.
     func ended(_ socket: Int32) -> Outcome? {
         guard let index = runners.firstIndex(where: { $0.socket == socket }) else { return nil }
-        let runner = runners.remove(at: index)
         let error = connection_error(socket)
+        // The event was that of an earlier socket with this number.
+        if error == EINPROGRESS { return nil }
+        let runner = runners.remove(at: index)
         guard error != 0 else {
             poll_set_remove(poll, socket)
             return .won(socket: socket, address: runner.address)

@@ -188,10 +188,8 @@ final class LibcurlConnections {
 
     private func start(_ transfer: LibcurlTransfer) {
         if transfer.multi.add(transfer) { return }
-        transfers[transfer.task.identifier] = nil
-        transfer.handle.release()
-        transfer.multi.remove(transfer)
-        refuse(transfer.task, "libcurl refused to start the transfer")
+        let (url, description) = (transfer.task.request.url, "libcurl refused to start the transfer")
+        end(transfer, Int32(CURLE_OK), URLError(.unknown, failing: url, description: description))
     }
 
     private func multi(for task: LibcurlTask) -> LibcurlMulti? {
@@ -252,7 +250,7 @@ final class LibcurlConnections {
     /// Gives an origin new shared connections. The requests on those that it has stay there.
     private func renew(_ origin: String) {
         if let old = renewed.removeValue(forKey: origin) { retire(old) }
-        if renewed.count >= Self.mostRenewed, let unused = renewed.first(where: { $0.value.count == 0 }) {
+        if renewed.count >= Self.mostRenewed, let unused = renewed.first(where: { !isUsed($0.value) }) {
             renewed[unused.key] = nil
             retire(unused.value)
         }
@@ -264,8 +262,11 @@ final class LibcurlConnections {
         removeRetired(multi)
     }
 
+    /// True if requests run on it, or will when their names have been looked up.
+    private func isUsed(_ multi: LibcurlMulti) -> Bool { transfers.values.contains { $0.multi === multi } }
+
     private func removeRetired(_ multi: LibcurlMulti) {
-        guard multi.isRetired, multi.count == 0 else { return }
+        guard multi.isRetired, !isUsed(multi) else { return }
         multis.removeAll { $0 === multi }
         runner.destroy(multi)
     }
@@ -315,6 +316,8 @@ final class LibcurlConnections {
         connector.forget(task)
         if transfer.limitedUntil != nil { limited.removeAll { $0 === transfer } }
         transfer.multi.remove(transfer)
+        // Libcurl reports the end of the socket's use, which may tell of an end that isn't this one.
+        transfer.mustFlush = false
         removeRetired(transfer.multi)
         if LibcurlHandle.isReusable, handles.count < Self.mostIdle { handles.append(transfer.handle) }
         leave(task, hadConnected: transfer.hasConnected, hasAnswered: hasAnswered)

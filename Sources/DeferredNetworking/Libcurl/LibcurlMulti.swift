@@ -13,9 +13,6 @@ final class LibcurlMulti {
     private let multi: libcurl_multi
     private let poll: poll_set
 
-    /// The number of its requests.
-    private(set) var count = 0
-
     /// True if it is gone with its last request.
     var isRetired = false
 
@@ -71,7 +68,6 @@ final class LibcurlMulti {
     func add(_ transfer: LibcurlTransfer) -> Bool {
         guard libcurl_multi_add(multi, transfer.handle.easy) == 0 else { return false }
         transfer.isAdded = true
-        count += 1
         return true
     }
 
@@ -80,7 +76,6 @@ final class LibcurlMulti {
         if transfer.isAdded {
             libcurl_multi_remove(multi, transfer.handle.easy)
             transfer.isAdded = false
-            count -= 1
         }
         transfer.handle.release()
         if transfer.pausedSocket >= 0 { poll_set_end_pause(poll, transfer.pausedSocket) }

@@ -14,7 +14,6 @@ extension LibcurlTransfer {
         if stop == nil, let failure { stop = .failed(failure) }
         // Without the pause that a flush of a running request may cause.
         flushSent()
-        mustFlush = false
         if code == CURLE_SEND_ERROR, !hasAnswer { receiveUnread() }
         if wasLost(code) { recoverStatus() }
         var error = error(isWhole(code) ? Int32(CURLE_OK) : code)
@@ -26,6 +25,7 @@ extension LibcurlTransfer {
             task.tell(.needsBody)
         }
         let (newHead, bytes) = takeResponse()
+        mustFlush = false
         task.end(response.head, error, after: newHead, bytes)
     }
 

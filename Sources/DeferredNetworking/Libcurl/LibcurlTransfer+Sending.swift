@@ -79,6 +79,8 @@ extension LibcurlTransfer {
             refuseToRepeat()
             return false
         }
+        sentCount = 0
+        task.tell(.bodyBegan())
         return true
     }
 

@@ -40,7 +40,8 @@ final class Combination<Output: Sendable>: CancelledCombination {
 
     /// Adds a child, and calls `body` with its result unless the task ends first. After the end, cancels the child.
     func add<Input>(_ task: Task<Input>, _ body: @escaping @Sendable (Task<Input>.Result) -> Void) {
-        let key = children.started(task.handle)
+        let handle = task.handle
+        let key = children.started(handle, hasFailed: handle == nil && task.storage.peek()?.isFailure == true)
         let registration = task.storage.upon(.immediate) { [children] result in
             children.ended(key, hasSucceeded: (try? result.get()) != nil)
             body(result)

@@ -49,14 +49,14 @@ final class Children {
     }
 
     /// Notes a child that has started; `nil` for one that ended before it could be cancelled. Its key is 0 if it isn't kept.
-    func start(_ task: TaskHandle?) -> (key: Int, Start) {
+    func start(_ task: TaskHandle?, hasFailed: Bool = false) -> (key: Int, Start) {
         expected = max(expected - 1, openEnded)
         if isEnded { return (0, .cancel) }
         var key = 0
         if let task {
             if !isForgotten { key = running.append(Child(task: task)) }
         } else {
-            ended += Share.stages(1, isDone: true).asChild()
+            ended += Share.stages(1, isDone: !hasFailed).asChild()
         }
         return (key, isCancelled ? .cancel : .run(priority))
     }

@@ -79,8 +79,9 @@ struct TaskMachine: ~Copyable {
             oldest.take()?()
         }
 
-        /// Frees the handlers without calling them.
-        consuming func free() {
+        /// Takes back the links, and frees the handlers without calling them. Leaves the caller no reference to them.
+        mutating func free() {
+            for link in links { link.registration.cancel() }
             newer?.fillDroppingHandlers(with: .abandoned)
             // It may hold a task whose handler holds another, and so on.
             Trampoline.free(&oldest)

@@ -43,8 +43,10 @@ extension TaskNode {
     /// - Returns: The key of the child.
     @discardableResult
     @usableFromInline
-    func started(_ task: TaskHandle?) -> Int {
-        let ((key, start), isFollowed) = withLock { ($0.children?.start(task) ?? (0, .cancel), $0.progress != nil) }
+    func started(_ task: TaskHandle?, hasFailed: Bool = false) -> Int {
+        let ((key, start), isFollowed) = withLock {
+            ($0.children?.start(task, hasFailed: hasFailed) ?? (0, .cancel), $0.progress != nil)
+        }
         act(start, on: task)
         if case .children(let node)? = task?.work { node.withLock { $0.children?.place(in: self, key) } }
         if isFollowed { if let task { follow(key, task) } else { changed(KeptProgress.own) } }
@@ -168,7 +170,8 @@ extension TaskHandle {
             let input = task.input
             share += OwnShare(task, input).now
             if case .children(let node) = task.work {
-                share += node.withLock { $0.childrenShare(isDone: task.future.hasSucceeded) }
+                let isDone = task.future.hasSucceeded
+                share += node.withLock { $0.childrenShare(isDone: isDone) }
             }
             current = input.task
         }

@@ -55,7 +55,7 @@ package final class TaskNode: Sendable {
 
     /// Notes the end of the future.
     func end() {
-        let (registered, (_, edges), stopWatching, mustTell, isPlain) = withLock { machine in
+        var (registered, (_, edges), stopWatching, mustTell, isPlain) = withLock { machine in
             let progress = machine.progress
             // What is reported after the end doesn't count.
             return (
@@ -63,7 +63,7 @@ package final class TaskNode: Sendable {
                 progress?.mark(KeptProgress.own) ?? false, progress?.task.isPlain ?? false
             )
         }
-        Self.free(registered)
+        registered?.free()
         stopWatching?()
         Self.release(edges)
         guard mustTell else { return }
@@ -74,15 +74,9 @@ package final class TaskNode: Sendable {
     /// Releases everything that could cancel, or be told of a cancellation. Only the first call has an effect.
     func letGo() {
         var (registered, controls) = withLock { ($0.end(), $0.children?.forget() ?? []) }
-        Self.free(registered)
+        registered?.free()
         // Releasing a child can release its children.
         Trampoline.free(&controls)
-    }
-
-    private static func free(_ registered: TaskMachine.Registered?) {
-        guard let registered else { return }
-        for link in registered.links { link.registration.cancel() }
-        registered.free()
     }
 
     var isEnded: Bool { withLock { $0.isEnded } }

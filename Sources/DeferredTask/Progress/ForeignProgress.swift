@@ -91,6 +91,8 @@ private final class ProgressCancellation: Sendable {
             previous?()
             new.source.cancel()
         }
+        // It may have been cancelled before the handler was in its place, after another task had got this token.
+        if progress.isCancelled { new.source.cancel() }
         return new.source.token
     }
 }

@@ -67,7 +67,7 @@ public final class ProgressReporter: Sendable {
     /// - Complexity: As ``report(completed:of:resumed:)``.
     public func add(_ units: Int64) {
         state.withLock { state in
-            let completed = state.completed.addingSaturated(units)
+            let completed = Int64(clamping: Int128(state.completed) + Int128(units))
             state = ProgressReport(completed: completed, total: state.total, unit: unit, resumed: state.resumed)
         }
         notify()

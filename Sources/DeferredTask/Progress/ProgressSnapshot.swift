@@ -42,7 +42,7 @@ public struct ProgressSnapshot: Sendable, Hashable {
         resumed: Int64 = 0,
         throughput: Double? = nil
     ) {
-        self.fraction = fraction.isNaN ? 0 : min(max(0, fraction), 1)
+        self.fraction = Fraction.clamped(fraction)
         self.completed = completed
         self.total = total
         self.unit = unit
@@ -54,7 +54,7 @@ public struct ProgressSnapshot: Sendable, Hashable {
     /// throughput is 0.
     public var estimatedTimeRemaining: Duration? {
         guard let total, let throughput, throughput > 0 else { return nil }
-        let seconds = Double(max(total.subtractingSaturated(completed), 0)) / throughput
+        let seconds = Double(max(Int128(total) - Int128(completed), 0)) / throughput
         return seconds < 1e12 ? .seconds(seconds) : nil
     }
 }
@@ -62,7 +62,8 @@ public struct ProgressSnapshot: Sendable, Hashable {
 extension ProgressSnapshot: CustomStringConvertible {
     /// One line in decimal units, with the parts that are known: `45 %, 1.20 MB of 2.70 MB, 300 kB/s, 0:05 left`.
     public var description: String {
-        var parts = ["\(Int((Fraction.clamped(fraction) * 100).rounded(.down))) %"]
+        // 0.29 * 100 is less than 29; and not all is done before all is done.
+        var parts = ["\(fraction < 1 ? min(Int(fraction * 100 + 1e-9), 99) : 100) %"]
         if completed > 0 || total != nil {
             parts.append(text(of: completed) + (total.map { " of \(text(of: $0))" } ?? ""))
         }

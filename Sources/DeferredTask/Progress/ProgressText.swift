@@ -37,7 +37,7 @@ public enum ProgressText {
     public static func duration(_ duration: Duration) -> String {
         // Longer durations have no components.
         let (whole, fraction) = min(max(duration, .zero), .seconds(Int64.max)).components
-        let seconds = whole.addingSaturated(fraction > 0 ? 1 : 0)
+        let seconds = whole + (fraction > 0 ? 1 : 0)
         let (minutes, hours) = (seconds / 60, seconds / 3600)
         if hours >= 100 { return "\(hours / 24) d" }
         if hours > 0 { return "\(hours):\(twoDigits(minutes % 60)):\(twoDigits(seconds % 60))" }
@@ -47,7 +47,7 @@ public enum ProgressText {
     /// Formats an elapsed time: below a minute with tenths of a second, such as `3.1 s`, and otherwise as
     /// ``duration(_:)`` does.
     public static func elapsed(_ duration: Duration) -> String {
-        guard duration < .seconds(60) else { return Self.duration(duration) }
+        guard duration < .milliseconds(59_950) else { return Self.duration(duration) }
         return String(format: "%.1f s", max(duration, .zero) / .seconds(1))
     }
 

@@ -28,7 +28,7 @@ package struct RateMeter: Sendable {
     /// Units per second over the window, 0 or more; nil before there is anything to measure.
     package var rate: Double? {
         guard let first = samples.first, let last = samples.last, last.time > first.time else { return nil }
-        let units = max(last.completed.subtractingSaturated(first.completed), 0)
+        let units = max(Int128(last.completed) - Int128(first.completed), 0)
         return Double(units) / ((last.time - first.time) / .seconds(1))
     }
 }

@@ -85,7 +85,8 @@ extension TaskNode {
     /// Registers `task` as the child of a stage, and returns the stage's outcome: waiting for that task.
     @inlinable
     func start<Success>(_ task: Task<Success>) -> Outcome<Task<Success>.Result> {
-        started(task.handle)
+        let handle = task.handle
+        started(handle, hasFailed: handle == nil && task.storage.peek()?.isFailure == true)
         // The stage's end releases the child again.
         if isCircle(task) { return .value(.failure(CircularTask())) }
         // Kept until then, so that no other thread puts the task's own child in its place meanwhile.

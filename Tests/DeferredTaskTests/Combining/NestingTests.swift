@@ -51,6 +51,20 @@ struct NestingTests {
         #expect(alive == 0)
     }
 
+    /// - Parameter isEnded: True if the last task ends, and is not only released.
+    @Test(arguments: [false, true])
+    func `cancellation handlers hold tasks whose handlers hold others, to any depth`(isEnded: Bool) async {
+        await onThread(stackSize: Self.stackSize) {
+            var (producer, last) = (Deferred<Task<Int>.Result>(), Task<Int>?.none)
+            for _ in 0..<Self.depth {
+                producer = Deferred()
+                last = Task(producer, uponCancel: { [last] in withExtendedLifetime(last) {} })
+            }
+            if isEnded { producer.fill(with: .success(1)) }
+            last = nil
+        }
+    }
+
     private static func isRight(_ nested: Operator, _ end: End, _ lifetimes: Lifetimes) -> Bool {
         let promise = Task<Int>.Promise()
         var task = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })

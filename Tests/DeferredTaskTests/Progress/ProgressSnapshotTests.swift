@@ -26,7 +26,8 @@ struct ProgressSnapshotTests {
         #expect("\(snapshot(0.5, 3, of: 6, .count, at: 1))" == "50 %, 3 of 6, 1/s, 0:03 left")
         #expect("\(snapshot(0, 1_200, at: 300))" == "0 %, 1.20 kB, 300 B/s")
         #expect("\(snapshot(1, 5, of: 5, .count, at: 2))" == "100 %, 5 of 5, 2/s")
-        #expect("\(snapshot(0.999_999))" == "99 %")
+        #expect("\(snapshot(0.999_999))" == "99 %" && "\(snapshot(1.0.nextDown))" == "99 %")
+        for percent in 0...100 { #expect("\(snapshot(Double(percent) / 100))" == "\(percent) %") }
     }
 
     @Test func `time remains only where something moves and the end is known`() {

@@ -39,5 +39,7 @@ struct ProgressTextTests {
     @Test func `elapsed times below a minute have tenths`() {
         #expect(ProgressText.elapsed(.milliseconds(3_140)) == "3.1 s")
         #expect(ProgressText.elapsed(.seconds(61)) == "1:01")
+        #expect(ProgressText.elapsed(.milliseconds(59_949)) == "59.9 s")
+        for duration in [59_950, 59_999, 60_000] { #expect(ProgressText.elapsed(.milliseconds(duration)) == "1:00") }
     }
 }

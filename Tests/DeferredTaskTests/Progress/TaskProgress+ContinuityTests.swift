@@ -118,6 +118,17 @@ struct ProgressContinuityTests {
         #expect(isNear(held.fractionCompleted, 0.5))
     }
 
+    @Test func `a child that had failed before it was one does not count as done`() {
+        let running = Task(Producer())
+        #expect([Task<Int>.failure(CancellationError()), running].firstSucceeded().progress.fractionCompleted == 0)
+        #expect(isNear([Task<Int>.success(1), running].allSucceeded().progress.fractionCompleted, 0.5))
+        let producer = Producer()
+        let task = Task(producer).flatMap { _ in Task<Int>.failure(CancellationError()) }
+        let held = task.progress
+        producer.succeed(with: 1)
+        #expect(isNear(held.fractionCompleted, 0.5))
+    }
+
     @Test(arguments: [false, true])
     func `a child that failed weighs as much whether somebody looked before or not`(isFollowed: Bool) {
         let producers = (0..<2).map { _ in Producer() }

@@ -133,7 +133,8 @@ final class DiskStore: ResponseStore {
 
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: FetchTicket) {
         guard Int64(body.count) <= bodyLimit else {
-            return remove(key) { ticket.allows(head) && head.supersedes($0, ticket) }
+            let now = now()
+            return remove(key) { head.outlives($0, ticket, now: now) }
         }
         queue.async {
             let writer = body.isEmpty ? nil : self.writer(key, head, ticket) as? DiskWriter

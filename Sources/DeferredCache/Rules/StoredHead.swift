@@ -179,7 +179,7 @@ final class StoredHead: Sendable {
         return Set(variant.names).isStrictSubset(of: other.variant.names)
     }
 
-    /// Returns whether another stored response goes when the server has confirmed this one.
+    /// Returns whether another stored response goes when the server has confirmed this one, or there is no place for it.
     func outlives(_ other: StoredHead, _ ticket: FetchTicket, now: CacheInstant) -> Bool {
         supersedes(other, ticket) && !other.isNewer(than: self, now: now)
     }

@@ -49,13 +49,13 @@ final class MemoryStore: ResponseStore {
         // What has grown piece by piece may take a quarter more than it needs.
         let entry = MemoryEntry(key, head, body.count > Self.copyLimit ? body : body.withUnsafeBytes { Data($0) })
         let now = now()
+        // What the server has replaced must not be taken for the newest because there is no place for that.
+        guard entry.size <= bodyLimit else { return remove(key) { head.outlives($0, ticket, now: now) } }
         let gone = state.withLock { state -> [MemoryEntry] in
             guard ticket.allows(head) else { return [] }
             var gone = state.all(key).filter { head.supersedes($0.head, ticket) }
             guard gone.allSatisfy({ head.mayReplace($0.head, now: now) }) else { return [] }
             for old in gone { state.remove(key.hashValue, old) }
-            // What the server has replaced must not be taken for the newest because there is no place for that.
-            guard entry.size <= bodyLimit else { return gone }
             state.uses += 1
             (entry.version, entry.lastUse) = (state.uses, state.uses)
             state.add(key, entry)

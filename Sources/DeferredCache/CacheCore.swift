@@ -305,6 +305,12 @@ final class CacheCore: Sendable {
         store.invalidate(key)
     }
 
+    /// Removes what is outdated by a response that can't be stored, and must not be taken for the newest for that reason.
+    func removeOutdated(by head: StoredHead, _ ticket: FetchTicket, _ key: CacheKey) {
+        let (isNewest, now) = (ticket.allows(head), now())
+        store.remove(key) { head.outlives($0, ticket, isNewest: isNewest, now: now) }
+    }
+
     /// Removes what is stored, and what is on its way, of an origin whose response asks for that.
     ///
     /// - Parameter asked: The key of the request. A loader below the cache may have followed redirects.

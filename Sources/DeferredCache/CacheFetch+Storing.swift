@@ -26,7 +26,7 @@ extension CacheFetch {
             return core.end(self, .cancelled)
         }
         guard let ticket, let writer = core.store.writer(query.key, head, ticket) else {
-            removeSuperseded(by: head)
+            removeOutdated(by: head)
             return finish(response)
         }
         let own = share(stream, head, writer, ticket)
@@ -46,9 +46,8 @@ extension CacheFetch {
     ) -> HTTPBodyStream {
         // Without the task, whose result has the stream: its release ends the transfer.
         let body = SharedBody(stream, head, writer, from: start, clock: core.clock) {
-            [store = core.store, key = query.key] in
-            // What the server has replaced must not be taken for the newest because there is no place for that.
-            if ticket.allows(head) { store.remove(key) { head.supersedes($0, ticket) } }
+            [core, key = query.key] in
+            core.removeOutdated(by: head, ticket, key)
         } onEnd: { [core, key = query.key, shared] in
             core.end(key, ticket, shared, .arrived)
         }
@@ -69,7 +68,7 @@ extension CacheFetch {
         guard let size, size <= core.store.bodyLimit, let full = head.completed(by: size), let ticket,
             let writer = core.store.writer(query.key, full, ticket)
         else {
-            removeSuperseded(by: head)
+            removeOutdated(by: head)
             return finish(response)
         }
         let copy = self
@@ -79,16 +78,14 @@ extension CacheFetch {
                 copy.query.note { $0.isStored = true }
             } else {
                 writer.discard()
-                copy.removeSuperseded(by: head)
+                copy.removeOutdated(by: head)
             }
             copy.finish(response)
         }
     }
 
-    /// Removes what a response that can't be stored replaces: that is not the newest any more.
-    private func removeSuperseded(by head: StoredHead) {
-        guard let ticket, ticket.allows(head) else { return }
-        core.store.remove(query.key) { head.supersedes($0, ticket) }
+    private func removeOutdated(by head: StoredHead) {
+        if let ticket { core.removeOutdated(by: head, ticket, query.key) }
     }
 
     /// Returns the number of bytes that were copied, or -1 if not all of them could be.

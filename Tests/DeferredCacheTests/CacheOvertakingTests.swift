@@ -48,6 +48,72 @@ struct CacheOvertakingTests {
         }
     }
 
+    /// - Parameter isStream: True if the body is read as it arrives.
+    @Test(arguments: [false, true])
+    func `what is older than a response that is too large goes, also when a later one has come`(isStream: Bool)
+        async throws
+    {
+        for isOnDisk in [false, true] {
+            let path = folder.url.appending(path: UUID().uuidString)
+            let cache = clock.cache(
+                isOnDisk ? .disk(at: path, capacity: 100_000) : .memory(capacity: 100_000)
+            )
+            let stub = StubLoader()
+            let chain = cache --> stub
+            func answer(_ index: Int, _ tag: String, _ directives: String, size: Int) {
+                stub.tasksInFlight[index].succeed(
+                    .ok,
+                    headers: ["Cache-Control": directives, "ETag": "\"\(tag)\"", "Content-Length": "\(size)"],
+                    body: Data(count: size)
+                )
+            }
+            let old = try await send(chain, stub, .cacheable())
+            answer(0, "1", "max-age=100", size: 1)
+            #expect(try await old.get().body.count == 1)
+            await cache.flush().value
+            var large = HTTPRequest.cacheable().with(.reload)
+            if isStream { large.delivery = .stream }
+            var user = HTTPRequest.cacheable().with(.reload)
+            user.headers["Authorization"] = "bob"
+            let tasks = [try await send(chain, stub, large), try await send(chain, stub, user)]
+            answer(1, "3", "max-age=100", size: 3)
+            #expect(try await tasks[1].get().body.count == 3)
+            answer(0, "2", "public, max-age=100", size: 50_000)
+            let response = try await tasks[0].get()
+            #expect(try await response.stream?.collect().count ?? response.body.count == 50_000)
+            await cache.flush().value
+            let next = try await send(chain, stub, .cacheable())
+            answer(0, "4", "no-store", size: 4)
+            #expect(try await next.get().body.count == 4)
+        }
+    }
+
+    /// - Parameter size: That of the other's response, which may be too large to be stored.
+    @Test(arguments: [2, 50_000])
+    func `of requests of one millisecond, the later one's response stays`(size: Int) async throws {
+        let path = folder.url.appending(path: UUID().uuidString)
+        for cache in [clock.cache(.memory(capacity: 100_000)), clock.cache(.disk(at: path, capacity: 100_000))] {
+            let stub = StubLoader()
+            let chain = cache --> stub
+            func answer(_ index: Int, size: Int) {
+                stub.tasksInFlight[index].succeed(
+                    .ok,
+                    headers: ["Cache-Control": "max-age=100", "Content-Length": "\(size)"],
+                    body: Data(count: size)
+                )
+            }
+            let request = HTTPRequest.cacheable().with(.reload)
+            let tasks = [chain.load(request), chain.load(request)]
+            try await eventually { stub.requests.count == 2 }
+            for (index, size) in [(1, 1), (0, size)] {
+                answer(index, size: size)
+                #expect(try await tasks[index].get().body.count == size)
+                await cache.flush().value
+            }
+            #expect(try await chain.load(.cacheable()).get().body.count == 1)
+        }
+    }
+
     @Test func `users don't keep each other's responses out`() async throws {
         for cache in caches() {
             let stub = StubLoader()

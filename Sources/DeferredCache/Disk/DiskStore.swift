@@ -132,17 +132,15 @@ final class DiskStore: ResponseStore {
     // MARK: - Writing
 
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: FetchTicket) {
-        guard Int64(body.count) <= bodyLimit else {
-            let now = now()
-            return remove(key) { head.outlives($0, ticket, now: now) }
-        }
         queue.async {
-            let writer = body.isEmpty ? nil : self.writer(key, head, ticket) as? DiskWriter
+            let fits = Int64(body.count) <= self.bodyLimit
+            let writer = fits && !body.isEmpty ? self.writer(key, head, ticket) as? DiskWriter : nil
             let isWhole = body.isEmpty || writer?.append(body) == true
             self.folder.withHeadsLocked {
                 if isWhole { return self.commit(key, head, writer, ticket) }
                 writer?.discard()
-                if ticket.allows(head) { self.removeVariants(of: key) { head.supersedes($0.head, ticket) } }
+                let (isNewest, now) = (ticket.allows(head), self.now())
+                self.removeVariants(of: key) { head.outlives($0.head, ticket, isNewest: isNewest, now: now) }
             }
         }
     }
@@ -167,16 +165,16 @@ final class DiskStore: ResponseStore {
             checksums: writer?.checksums ?? []
         )
         var file = read(key).0 ?? HeadFile(key: key.text, variants: [])
-        let now = now()
-        var gone = file.variants.filter { stored.head.supersedes($0.head, ticket) }
-        let isNewest = ticket.allows(head) && gone.allSatisfy { stored.head.mayReplace($0.head, now: now) }
-        guard isNewest, isCurrent(key, head, ticket) else {
-            writer?.discard()
-            // What was asked for before it is outdated nevertheless.
-            if isNewest { removeVariants(of: key) { head.supersedes($0.head, ticket) } }
-            return
+        let (now, isCurrent) = (now(), isCurrent(key, head, ticket))
+        let isOutdated = { (other: HeadFile.Stored) in
+            stored.head.outlives(other.head, ticket, isNewest: isCurrent, now: now)
         }
-        file.variants.removeAll { stored.head.supersedes($0.head, ticket) }
+        var gone = file.variants.filter(isOutdated)
+        file.variants.removeAll(where: isOutdated)
+        guard isCurrent, !file.variants.contains(where: { stored.head.supersedes($0.head, ticket) }) else {
+            writer?.discard()
+            return removeVariants(of: key, where: isOutdated)
+        }
         file.variants.append(stored)
         if file.variants.count > MemoryStore.variantLimit { gone.append(file.variants.removeFirst()) }
         var bytes = file.bytes(process: process)
@@ -187,12 +185,12 @@ final class DiskStore: ResponseStore {
         if write(bytes, key, replacing: file) != nil {
             unlinkBodies(gone)
             // Another process may have changed the mark just before the head was there, and found nothing to remove.
-            if !isCurrent(key, head, ticket) { return removeVariants(of: key) { $0.version == stored.version } }
+            if !self.isCurrent(key, head, ticket) { return removeVariants(of: key) { $0.version == stored.version } }
             state.withLock { $0.storedCount += 1 }
         } else {
             writer?.discard()
             // What the server has replaced must not be taken for the newest because there is no place for that.
-            removeVariants(of: key) { head.supersedes($0.head, ticket) }
+            removeVariants(of: key, where: isOutdated)
         }
     }
 
@@ -239,7 +237,7 @@ final class DiskStore: ResponseStore {
             else { return }
             file.variants[index].head = self.keepsCookies ? head : head.withoutCookies
             let isGone = { (other: HeadFile.Stored) in
-                other.version != stored.version && head.outlives(other.head, ticket, now: now)
+                other.version != stored.version && head.outlives(other.head, ticket, isNewest: true, now: now)
             }
             let gone = file.variants.filter(isGone)
             file.variants.removeAll(where: isGone)

@@ -179,15 +179,13 @@ final class StoredHead: Sendable {
         return Set(variant.names).isStrictSubset(of: other.variant.names)
     }
 
-    /// Returns whether another stored response goes when the server has confirmed this one, or there is no place for it.
-    func outlives(_ other: StoredHead, _ ticket: FetchTicket, now: CacheInstant) -> Bool {
-        supersedes(other, ticket) && !other.isNewer(than: self, now: now)
-    }
-
-    /// Returns whether a response with this head takes the place of one that it supersedes.
-    func mayReplace(_ other: StoredHead, now: CacheInstant) -> Bool {
+    /// Returns whether a stored response goes when this one is there, stored or not: it is outdated.
+    ///
+    /// - Parameter isNewest: Whether the ticket allows this one. It tells what is older among those of one millisecond.
+    func outlives(_ other: StoredHead, _ ticket: FetchTicket, isNewest: Bool, now: CacheInstant) -> Bool {
+        guard supersedes(other, ticket) else { return false }
         // A response to a later request is newer, although it came first.
-        if other.isNewer(than: self, now: now) { return false }
+        guard isNewest ? !other.isNewer(than: self, now: now) : isNewer(than: other, now: now) else { return false }
         // Nothing is gained by a part of what is there as a whole.
         guard !extent.isWhole, other.extent.isWhole, let etag, let otherTag = other.etag else { return true }
         return !etag.stronglyMatches(otherTag)

@@ -37,11 +37,8 @@ final class MemoryStore: ResponseStore {
     var counts: StoreCounts { state.withLock { $0.counts } }
 
     func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void) {
-        let (found, gone) = state.withLock { state in
-            let found = state.find(key)
-            return (found, state.counts.bytes > capacity ? state.evict(to: capacity / 10 * 9, now()) : [])
-        }
-        withExtendedLifetime(gone) {}
+        let (found, isFull) = state.withLock { state in (state.find(key), state.counts.bytes > capacity) }
+        if isFull { makeRoom() }
         body(found)
     }
 
@@ -49,13 +46,15 @@ final class MemoryStore: ResponseStore {
         // What has grown piece by piece may take a quarter more than it needs.
         let entry = MemoryEntry(key, head, body.count > Self.copyLimit ? body : body.withUnsafeBytes { Data($0) })
         let now = now()
-        // What the server has replaced must not be taken for the newest because there is no place for that.
-        guard entry.size <= bodyLimit else { return remove(key) { head.outlives($0, ticket, now: now) } }
-        let gone = state.withLock { state -> [MemoryEntry] in
-            guard ticket.allows(head) else { return [] }
-            var gone = state.all(key).filter { head.supersedes($0.head, ticket) }
-            guard gone.allSatisfy({ head.mayReplace($0.head, now: now) }) else { return [] }
+        let (gone, isFull) = state.withLock { state -> ([MemoryEntry], Bool) in
+            let isNewest = ticket.allows(head)
+            let superseded = state.all(key).map { ($0, $0.head) }.filter { head.supersedes($0.1, ticket) }
+            var gone = superseded.filter { head.outlives($0.1, ticket, isNewest: isNewest, now: now) }.map(\.0)
+            // They are outdated, also if there is no place for this one, or a newer one is known.
             for old in gone { state.remove(key.hashValue, old) }
+            guard isNewest, entry.size <= bodyLimit, gone.count == superseded.count else {
+                return (gone, false)
+            }
             state.uses += 1
             (entry.version, entry.lastUse) = (state.uses, state.uses)
             state.add(key, entry)
@@ -66,9 +65,15 @@ final class MemoryStore: ResponseStore {
                 gone.append(oldest)
                 state.counts.evicted += 1
             }
-            if state.counts.bytes > capacity { gone += state.evict(to: capacity / 10 * 9, now) }
-            return gone
+            return (gone, state.counts.bytes > capacity)
         }
+        withExtendedLifetime(gone) {}
+        if isFull { makeRoom() }
+    }
+
+    private func makeRoom() {
+        let now = now()
+        let gone = state.withLock { $0.evict(to: capacity / 10 * 9, now) }
         withExtendedLifetime(gone) {}
     }
 
@@ -85,7 +90,7 @@ final class MemoryStore: ResponseStore {
             else { return [] }
             let entry = MemoryEntry(key, head, old.body)
             (entry.version, entry.lastUse) = (old.version, old.lastUse)
-            let gone = state.all(key).filter { $0 === old || head.outlives($0.head, ticket, now: now) }
+            let gone = state.all(key).filter { $0 === old || head.outlives($0.head, ticket, isNewest: true, now: now) }
             for entry in gone { state.remove(key.hashValue, entry) }
             state.add(key, entry)
             return gone

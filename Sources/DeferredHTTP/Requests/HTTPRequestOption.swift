@@ -43,7 +43,7 @@ package struct HTTPRequestOptions: Sendable {
         }
     }
 
-    /// Copies no value, as ``Swift/Collection/firstIndex(where:)`` does.
+    /// Unlike ``Swift/Collection/firstIndex(where:)``, copies no value.
     private func index(of option: ObjectIdentifier) -> Int? {
         for index in values.indices where values[index].option == option { return index }
         return nil

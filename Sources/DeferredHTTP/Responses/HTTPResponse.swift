@@ -116,17 +116,9 @@ public struct HTTPResponse: Sendable {
         source: Source = .network,
         trailers: HTTPHeaders = [:]
     ) {
-        contents = Contents(
-            Values(
-                request: request,
-                status: status,
-                headers: headers,
-                body: body,
-                url: url,
-                source: source,
-                trailers: trailers
-            )
-        )
+        var values = Values(request: request, status: status, headers: headers, body: body, source: source)
+        (values.url, values.trailers) = (url, trailers)
+        contents = Contents(values)
     }
 
     /// Creates a response from the URL of its request, which is made when it is asked for.
@@ -138,17 +130,9 @@ public struct HTTPResponse: Sendable {
         _ source: Source,
         staleReason: StaleReason? = nil
     ) {
-        contents = Contents(
-            Values(
-                request: request,
-                status: status,
-                headers: headers,
-                body: body,
-                isFromRequest: true,
-                source: source,
-                staleReason: staleReason
-            )
-        )
+        var values = Values(request: request, status: status, headers: headers, body: body, source: source)
+        (values.isFromRequest, values.staleReason) = (true, staleReason)
+        contents = Contents(values)
     }
 
     /// Returns this response with other parts, for a loader that changes responses; whatever isn't given stays.

@@ -10,10 +10,9 @@ import FoundationNetworking
 /// ended, to renew a response in the background.
 struct CacheOrigin: Sendable {
     let request: CheckedRequest
-    let engine: any Engine
 
-    /// Keeps the engine of a client that is released meanwhile.
-    let retained: RetainedEngine?
+    /// The engine below the cache, also of a client that is released meanwhile.
+    let engine: RetainedEngine
     let configuration: URLClient.Configuration
     let wantsOwnConnection: Bool
     let isMeasured: Bool
@@ -39,7 +38,7 @@ struct CacheOrigin: Sendable {
         let promise = URLClient.CacheConnection.Response.Promise()
         let exchange = Exchange.begin(
             request,
-            on: RetainedEngine(engine) { [retained] in withExtendedLifetime(retained) {} },
+            on: engine,
             settings,
             delegate: OriginObserver(task, isMeasured: isMeasured),
             to: OriginReceiver(self, task)

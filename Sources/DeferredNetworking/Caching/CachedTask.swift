@@ -46,8 +46,9 @@ final class CachedTask: EngineTask {
         (settings.deadlines, settings.clock) = (outer.deadlines, outer.clock)
         origin = CacheOrigin(
             request: request,
-            engine: engine.inner,
-            retained: exchange.retained,
+            engine: RetainedEngine(engine.inner) { [retained = exchange.retained] in
+                withExtendedLifetime(retained) {}
+            },
             configuration: engine.configuration,
             wantsOwnConnection: exchange.wantsOwnConnection,
             isMeasured: exchange.isMeasured,

@@ -26,8 +26,15 @@ package final class StreamedBody: Sendable, Hashable {
     private let alreadySent: (any Error)?
     private let wasOpened = Atomic(false)
 
-    /// The file with the bytes, from the first request for it on, and who is told as long as they come.
-    private let spool = Lock<(file: Task<SpooledFile>?, observers: [@Sendable () -> Void])>((nil, []))
+    private struct Spool {
+        /// The file with the bytes, from the first request for it on.
+        var file: Task<SpooledFile>?
+
+        /// Called when some have come.
+        var observers: [@Sendable () -> Void] = []
+    }
+
+    private let spool = Lock(Spool())
 
     /// - Parameters:
     ///   - isSpooled: True if all of the bytes are to be gathered in a file first, so that they can be sent again.
@@ -85,7 +92,7 @@ package final class StreamedBody: Sendable, Hashable {
             let new = write { [weak self] in
                 for observer in self?.spool.withLock({ $0.observers }) ?? [] { observer() }
             }
-            spool = (new, [onBytes])
+            spool = Spool(file: new, observers: [onBytes])
             return new
         }.shared()
     }

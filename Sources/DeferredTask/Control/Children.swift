@@ -49,7 +49,7 @@ final class Children {
     }
 
     /// Notes a child that has started; `nil` for one that ended before it could be cancelled. Its key is 0 if it isn't kept.
-    func start(_ task: TaskHandle?, hasFailed: Bool = false) -> (key: Int, Start) {
+    func start(_ task: TaskHandle?, hasFailed: Bool) -> (key: Int, Start) {
         expected = max(expected - 1, openEnded)
         if isEnded { return (0, .cancel) }
         var key = 0

@@ -43,7 +43,7 @@ extension TaskNode {
     /// - Returns: The key of the child.
     @discardableResult
     @usableFromInline
-    func started(_ task: TaskHandle?, hasFailed: Bool = false) -> Int {
+    func started(_ task: TaskHandle?, hasFailed: Bool) -> Int {
         let ((key, start), isFollowed) = withLock {
             ($0.children?.start(task, hasFailed: hasFailed) ?? (0, .cancel), $0.progress != nil)
         }

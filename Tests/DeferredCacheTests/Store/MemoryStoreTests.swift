@@ -103,6 +103,17 @@ struct MemoryStoreTests {
         #expect(stub.requests.count == 1)
     }
 
+    @Test func `responses that are asked for again keep to the capacity`() {
+        let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=100"], body: "a"))
+        let cache = CacheTestClock().cache(.memory(capacity: 100_000))
+        let chain = cache --> stub
+        for _ in 0..<3 {
+            for number in 0..<150 { _ = chain.load(.cacheable(.get, "/\(number)")).peek() }
+            #expect((50_000...100_000).contains(cache.statistics.bytes))
+        }
+        #expect(cache.statistics.hits > 0 && cache.statistics.evicted > 0)
+    }
+
     #if os(Linux)
     /// Answers with texts and bytes of their own, like those from a network.
     private struct Fresh: HTTPLoader {

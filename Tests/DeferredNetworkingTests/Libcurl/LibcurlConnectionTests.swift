@@ -99,6 +99,12 @@ struct LibcurlConnectionTests {
         withExtendedLifetime(silent) {}
     }
 
+    @Test func `a socket that has not connected yet has neither failed nor succeeded`() {
+        let socket = connection_socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        #expect(socket >= 0 && connection_error(socket) == EINPROGRESS)
+    }
+
     @Test func `a retry begins with an address that the attempt before had no time for`() async throws {
         let server = try LoopbackServer { _ in .response(body: "here") }
         defer { server.stop() }

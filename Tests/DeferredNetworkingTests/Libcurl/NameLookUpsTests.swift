@@ -89,6 +89,40 @@ struct NameLookUpsTests {
         await engine.invalidated.value
     }
 
+    @Test func `connections that are given up meanwhile stay for a request whose name is looked up`() async throws {
+        let port = try RefusingPort()
+        let resolver = Resolver(.success(["127.0.0.1"]))
+        let loop = LibcurlLoop()
+        let engine = try LibcurlEngine(URLClient.Configuration(), on: [loop], lookUps: resolver.lookUps())
+        func request(_ host: String) throws -> CheckedRequest {
+            try CheckedRequest(URLRequest(url: #require(URL(string: "https://\(host):\(port.number)/")))).fitted(
+                to: engine
+            )
+        }
+        // Makes the connections that an origin's new ones take the place of.
+        let first = EndSink()
+        _ = first.begin(try request("127.0.0.1"), on: RetainedEngine(engine))
+        #expect(await first.failure != nil)
+        let named = try request("name.test")
+        let dead = LibcurlConnections.Dead(
+            origin: LibcurlTask.key(of: named.url),
+            localPort: 1,
+            host: "127.0.0.1",
+            port: 1,
+            silence: .seconds(1),
+            isShared: true
+        )
+        _ = loop.submit(.distrust(engine.options, dead))
+        let sink = EndSink()
+        _ = sink.begin(named, on: RetainedEngine(engine))
+        try await eventually { resolver.names.entries == ["name.test"] }
+        for _ in 0..<3 { _ = loop.submit(.distrust(engine.options, dead)) }
+        resolver.open()
+        #expect(await sink.failure?.code == .cannotConnectToHost)
+        engine.invalidate()
+        await engine.invalidated.value
+    }
+
     @Test func `the system looks names up by getaddrinfo`() async throws {
         let answers = Log<NameLookUps.Outcome>()
         for name in ["127.0.0.1", "nowhere.invalid"] {

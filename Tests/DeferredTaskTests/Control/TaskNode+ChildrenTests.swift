@@ -17,8 +17,8 @@ struct TaskNodeChildrenTests {
         let parents = TaskNode(expected: 1, isCollapsible: true)
         let children = TaskNode(expected: 1, isCollapsible: isStage)
         let child = task()
-        parents.started(task(of: children))
-        children.started(child)
+        parents.started(task(of: children), hasFailed: false)
+        children.started(child, hasFailed: false)
         children.collapse()
         #expect(parents.running.count == 1)
         #expect((parents.running.first?.task.control === child.control) == isStage)
@@ -29,8 +29,8 @@ struct TaskNodeChildrenTests {
         let parents = TaskNode(expected: 1, isCollapsible: true)
         let children = TaskNode(expected: 1, isCollapsible: true)
         let stage = task(of: children)
-        parents.started(stage)
-        children.started(task())
+        parents.started(stage, hasFailed: false)
+        children.started(task(), hasFailed: false)
         children.collapse()
         #expect(parents.running.first?.task.control === stage.control)
     }
@@ -39,8 +39,8 @@ struct TaskNodeChildrenTests {
         let parents = TaskNode(expected: 1, isCollapsible: true)
         let children = TaskNode(expected: 1, isCollapsible: true)
         let child = task()
-        parents.started(task(of: children))
-        children.started(child)
+        parents.started(task(of: children), hasFailed: false)
+        children.started(child, hasFailed: false)
         // Not yet told, as if the canceller was on its way.
         _ = parents.cancelChildren()
         children.collapse()
@@ -49,9 +49,11 @@ struct TaskNodeChildrenTests {
 
     @Test func `a child that has started counts as one to come until its share is known`() {
         let children = Children(expected: 20, isOpenEnded: false, isCollapsible: false)
-        for _ in 0..<4 { _ = children.end(children.start(task()).key, Share.stages(11, isDone: true).asChild()) }
+        for _ in 0..<4 {
+            _ = children.end(children.start(task(), hasFailed: false).key, Share.stages(11, isDone: true).asChild())
+        }
         #expect(children.share(Share(), isDone: false).fraction == 0.2)
-        for _ in 0..<4 { _ = children.start(task()) }
+        for _ in 0..<4 { _ = children.start(task(), hasFailed: false) }
         #expect(children.share(Share(), isDone: false).fraction == 0.2)
     }
 }

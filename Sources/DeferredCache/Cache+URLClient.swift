@@ -35,10 +35,10 @@ extension URLClient.Configuration {
 extension Cache: URLClient.ResponseCache {
     package func connect() -> URLClient.CacheConnection {
         let client = UUID().uuidString
-        return URLClient.CacheConnection { request, send in
+        return URLClient.CacheConnection { request, caller, send in
             var asked = HTTPRequest(request)
-            asked.cachePartition = request.cachePartition
-            if request.isPersonal { asked[CacheOwnerOption.self] = client }
+            asked.cachePartition = caller.partition
+            if caller.isPersonal { asked[CacheOwnerOption.self] = client }
             let loading = HTTPTask(asked)
             let observer = loading.observer
             let promise = URLClient.CacheConnection.Response.Promise()
@@ -46,7 +46,7 @@ extension Cache: URLClient.ResponseCache {
                 let found = result.mapError { $0.cause }
                 promise.fill(with: found.map { (ResponseHead($0, to: request), $0.stream ?? .empty) })
             }
-            load(loading, ClientOrigin(send: send), for: request.caller)
+            load(loading, ClientOrigin(send: send), for: caller.task)
             return DeferredTask.Task(promise, uponCancel: { observer.cancel() })
         }
     }

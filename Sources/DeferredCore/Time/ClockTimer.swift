@@ -18,10 +18,12 @@ package struct ClockTimer: Cancellable {
 
     /// Calls `body` at `deadline`; never, if that is `nil`.
     package init<C: Clock>(at deadline: C.Instant?, clock: C, _ body: @escaping @Sendable () -> Void) {
-        // The node of a timer that never fires has no effect.
-        registration = Registration(
-            deadline.map { Self.start(.submitted(), at: $0, on: clock, body) } ?? HandlerNode(.submitted())
-        )
+        if let deadline {
+            registration = Registration(Self.start(.submitted(), at: deadline, on: clock, body))
+        } else {
+            // A node that never fires has no effect.
+            registration = Registration(HandlerNode(.submitted()))
+        }
     }
 
     /// Calls `body` after `duration`, unless `future` is filled or freed first, which releases the closure at once.

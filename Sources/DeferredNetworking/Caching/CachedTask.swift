@@ -10,6 +10,7 @@ final class CachedTask: EngineTask {
     /// The task's number in the exchange.
     private let number: Int
     private let connection: URLClient.CacheConnection
+    private let caller: URLClient.CacheConnection.Caller
 
     private struct State {
         /// Stops the cache's work, or the body.
@@ -37,11 +38,12 @@ final class CachedTask: EngineTask {
     ) {
         (self.exchange, self.number) = (exchange, number)
         connection = engine.connection
-        var request = request
-        request.cachePartition = exchange.settings.cachePartition
-        request.caller = exchange.settings.reporter
-        request.isPersonal = !exchange.settings.policies.authentication.isNone
         let outer = exchange.settings
+        caller = .init(
+            task: outer.reporter,
+            partition: outer.cachePartition,
+            isPersonal: !outer.policies.authentication.isNone
+        )
         var settings = Exchange.Settings(redirects: .none, rateLimit: outer.rateLimit, configure: outer.configure)
         (settings.deadlines, settings.clock) = (outer.deadlines, outer.clock)
         origin = CacheOrigin(
@@ -67,7 +69,7 @@ final class CachedTask: EngineTask {
         }
         // One that was cancelled before has ended.
         if isCancelled { return }
-        let loading = connection.load(origin.request) { [origin, weak self] in origin.send($0, telling: self) }
+        let loading = connection.load(origin.request, caller) { [origin, weak self] in origin.send($0, telling: self) }
         loading.upon(.immediate) { result in
             switch result {
             case .success(let (head, body)): self.answer(head, body)

@@ -16,12 +16,24 @@ extension URLClient {
         /// client's own request has ended.
         package typealias Sender = @Sendable (HTTPHeaders) -> Response
 
+        /// What the request itself doesn't tell of the client.
+        package struct Caller: Sendable {
+            /// Stands for the caller's task, so that its request doesn't wait for itself where it meets the cache once more.
+            package let task: ProgressReporter?
+
+            /// Separates the stored responses to this request from others of the same URL.
+            package let partition: String?
+
+            /// True if the client has a credential, so that what it gets without it may be its own, too.
+            package let isPersonal: Bool
+        }
+
+        package typealias Load = @Sendable (CheckedRequest, Caller, @escaping Sender) -> Response
+
         /// Answers a request, or sends it. Cancelling the response's task stops the work until there is a head; after
         /// that, the body does.
-        package let load: @Sendable (CheckedRequest, @escaping Sender) -> Response
+        package let load: Load
 
-        package init(load: @escaping @Sendable (CheckedRequest, @escaping Sender) -> Response) {
-            self.load = load
-        }
+        package init(load: @escaping Load) { self.load = load }
     }
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Counts the bytes that an exchange was given and has not processed yet, because another thread is still busy with earlier
 /// ones.
-final class Backlog: Sendable {
+struct Backlog: ~Copyable, Sendable {
     private static let most = 256 << 10
 
     /// Twice the number of bytes, and 1 more while the engine waits for a backlog that is too long. It orders nothing else.

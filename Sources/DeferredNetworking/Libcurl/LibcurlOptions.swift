@@ -94,9 +94,8 @@ final class LibcurlOptions: Sendable {
     ///
     /// - Parameter wantsOwnConnection: True for a response that its reader may hold. Over HTTP/2, libcurl accepts up to
     ///   32 MiB of it meanwhile, and the other responses on the connection wait.
-    func version(of request: CheckedRequest, wantsOwnConnection: Bool) -> Int {
-        let isSecure = request.url.scheme == "https"
-        return switch httpVersion {
+    func version(of request: CheckedRequest, isSecure: Bool, wantsOwnConnection: Bool) -> Int {
+        switch httpVersion {
         case .http1_1: CURL_HTTP_VERSION_1_1
         case .http2: isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
         // Without TLS, a server that claims to speak HTTP/2 would make libcurl share its connections among requests.

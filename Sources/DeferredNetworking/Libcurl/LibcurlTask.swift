@@ -14,7 +14,7 @@ final class LibcurlTask: EngineTask {
     /// The server that the request is for, as a key: see ``key(of:)``.
     let origin: String
 
-    var isSecure: Bool { origin.hasPrefix("s/") }
+    let isSecure: Bool
 
     /// libcurl's number for the version of HTTP that the request may use.
     let version: Int
@@ -41,15 +41,18 @@ final class LibcurlTask: EngineTask {
     /// The socket of the request's connection, or -1 while there is none, or others' bytes may arrive there as well.
     private let socket = Atomic<Int32>(-1)
 
-    private struct Times {
+    private struct State {
         /// The time when the request got a connection, or began to make one.
         var start: ContinuousClock.Instant?
 
         /// The time until which the connection is not read because of the request's limit, or was the last time.
         var limitedUntil: ContinuousClock.Instant?
+
+        /// The condition under which the response should not be read.
+        var isPaused: (@Sendable () -> Bool)?
     }
 
-    private let times = Lock(Times())
+    private let state = Lock(State())
 
     /// Asks the system. If libcurl closes the socket at that moment, another one may answer, once.
     ///
@@ -58,27 +61,20 @@ final class LibcurlTask: EngineTask {
     ///
     /// While the connection isn't read because of a limit, the silence is not the server's.
     var silence: Duration? {
-        let times = times.withLock { $0 }
-        guard let start = times.start else { return engine.silence(at: origin) }
-        let sinceStart = max(.zero, ContinuousClock.now - (times.limitedUntil ?? start))
+        let (start, limitedUntil) = state.withLock { ($0.start, $0.limitedUntil) }
+        guard let start else { return engine.silence(at: origin) }
+        let sinceStart = max(.zero, ContinuousClock.now - (limitedUntil ?? start))
         let socket = socket.load(ordering: .relaxed)
         let milliseconds = socket < 0 ? -1 : connection_silence(socket)
         return milliseconds < 0 ? sinceStart : min(sinceStart, .milliseconds(milliseconds))
     }
-
-    /// A structure, because each access to a lock whose whole value is a closure wraps that once more in thunks.
-    private struct Pause {
-        var condition: (@Sendable () -> Bool)?
-    }
-
-    private let pause = Lock(Pause())
 
     /// False until ``pause(while:)``, which most tasks never get.
     private let mayBePaused = Atomic(false)
 
     /// True while the response should not be read.
     var isPaused: Bool {
-        mayBePaused.load(ordering: .sequentiallyConsistent) && pause.withLock { $0.condition }?() ?? false
+        mayBePaused.load(ordering: .sequentiallyConsistent) && state.withLock { $0.isPaused }?() ?? false
     }
 
     /// The bytes that the exchange has not processed yet.
@@ -104,9 +100,14 @@ final class LibcurlTask: EngineTask {
         identifier = engine.nextIdentifier()
         self.request = request
         origin = Self.key(of: request.url)
+        isSecure = origin.hasPrefix("s/")
         (self.exchange, self.number) = (exchange, number)
         self.engine = engine
-        version = engine.options.version(of: request, wantsOwnConnection: exchange.wantsOwnConnection)
+        version = engine.options.version(
+            of: request,
+            isSecure: isSecure,
+            wantsOwnConnection: exchange.wantsOwnConnection
+        )
     }
 
     /// Returns the authority of a URL without credentials and without the scheme's own port, marked if it is secure by what
@@ -146,15 +147,15 @@ final class LibcurlTask: EngineTask {
 
     func afterReading(_ body: @escaping @Sendable () -> Void) {
         // Those for which a request waits may run on any thread.
-        if times.withLock({ $0.start }) == nil { return engine.afterReading(body) }
+        if state.withLock({ $0.start }) == nil { return engine.afterReading(body) }
         if loop.submit(.report(body)) != nil { body() }
     }
 
     func pause(while isPaused: @escaping @Sendable () -> Bool) {
         // The previous condition is released outside of the lock.
-        let old = pause.withLock { pause in
-            defer { pause.condition = isPaused }
-            return pause.condition
+        let old = state.withLock { state in
+            defer { state.isPaused = isPaused }
+            return state.isPaused
         }
         withExtendedLifetime(old) {}
         // Either the command goes to the task's thread, or that thread, which is chosen later, sees the condition.
@@ -173,12 +174,12 @@ final class LibcurlTask: EngineTask {
 
     /// Notes that the request no longer waits for a connection.
     func noteStart() {
-        times.withLock { if $0.start == nil { $0.start = .now } }
+        state.withLock { if $0.start == nil { $0.start = .now } }
     }
 
     /// Notes that the connection isn't read before a time.
     func use(limitedUntil end: ContinuousClock.Instant) {
-        times.withLock { $0.limitedUntil = end }
+        state.withLock { $0.limitedUntil = end }
     }
 
     func use(socket: Int32) {

@@ -9,28 +9,28 @@ struct ResponseHeadParser {
         let description: String
     }
 
-    /// A line, or a part of one, within the lines that are kept.
+    /// A line, or a part of one.
     private typealias Bytes = UnsafeBufferPointer<UInt8>
-
-    private enum State {
-        case statusLine
-        case fields
-        case body
-    }
 
     /// The limit of libcurl, in the versions that have one.
     private static let largestHead = 300 << 10
     private static let mostLines = 10_000
 
-    /// The bytes and lines of an ordinary head, for which memory is reserved at once.
-    private static let usualSize = 512
-    private static let usualLines = 16
+    /// The fields of an ordinary head, for which memory is reserved at once.
+    private static let usualFields = 16
 
-    private var state = State.statusLine
+    /// The version and the status of the head; nil before its first line.
+    private var start: (version: String, status: HTTPStatus)?
 
-    /// The lines of the head, and later of the trailers, without their terminators, and the end offset of each.
-    private var bytes: [UInt8] = []
-    private var ends: [Int] = []
+    /// The fields of the head, and later those behind the body.
+    private var headers = HTTPHeaders()
+
+    /// The first thing that is wrong with these. That of an interim head doesn't matter.
+    private var flaw: Flaw?
+
+    /// The lines of the head, and later of the trailers, and their bytes without the terminators.
+    private var lines = 0
+    private var bytes = 0
 
     private let url: URL
 
@@ -40,104 +40,79 @@ struct ResponseHeadParser {
     }
 
     /// True if the final head is complete.
-    var isComplete: Bool {
-        if case .body = state { true } else { false }
-    }
+    private(set) var isComplete = false
 
     /// True once a status line with the version 1.0 or 1.1 was received. Kept, since it is asked for at each line.
     private(set) var isInVersion1 = false
 
-    /// Starts over with another response, and keeps the memory.
+    /// Starts over with another response.
     mutating func reset() {
-        state = .statusLine
-        isInVersion1 = false
-        removeLines()
-    }
-
-    private mutating func removeLines() {
-        bytes.removeAll(keepingCapacity: true)
-        ends.removeAll(keepingCapacity: true)
+        self = ResponseHeadParser(of: url)
     }
 
     /// Adds a line, including its terminator.
     ///
     /// - Returns: the final head, or an interim one, with its last line.
     mutating func append(_ line: UnsafeRawBufferPointer) throws(Flaw) -> ResponseHead? {
-        let content = Self.withoutEnd(line)
+        let content = Self.withoutEnd(line.bindMemory(to: UInt8.self))
         if content.isEmpty {
-            if case .fields = state { return try endHead() }
+            if lines > 0, !isComplete { return try endHead() }
             // The end of the trailers.
             if isComplete { return nil }
         }
-        guard bytes.count + content.count <= Self.largestHead, ends.count < Self.mostLines else {
+        lines += 1
+        bytes += content.count
+        guard bytes <= Self.largestHead, lines <= Self.mostLines else {
             throw Flaw(
                 description:
                     "The response \(isComplete ? "trailer" : "head") has more than \(Self.mostLines) lines or \(Self.largestHead) bytes"
             )
         }
-        if ends.isEmpty, !isComplete {
-            bytes.reserveCapacity(Self.usualSize)
-            ends.reserveCapacity(Self.usualLines)
-            isInVersion1 = content.starts(with: "HTTP/1.".utf8)
+        guard flaw == nil else { return nil }
+        do throws(Flaw) {
+            if lines > 1 || isComplete { try Self.append(content, to: &headers) } else { try begin(content) }
+        } catch {
+            flaw = error
         }
-        bytes.append(contentsOf: content)
-        ends.append(bytes.count)
-        if !isComplete { state = .fields }
         return nil
     }
 
-    private static func withoutEnd(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    private static func withoutEnd(_ line: Bytes) -> Bytes {
         var count = line.count
         if count > 0, line[count - 1] == UInt8(ascii: "\n") { count -= 1 }
         if count > 0, line[count - 1] == UInt8(ascii: "\r") { count -= 1 }
-        return UnsafeRawBufferPointer(rebasing: line[..<count])
+        return Bytes(rebasing: line[..<count])
     }
 
+    private mutating func begin(_ line: Bytes) throws(Flaw) {
+        isInVersion1 = line.starts(with: "HTTP/1.".utf8)
+        start = try Self.statusLine(line)
+        headers.fields.reserveCapacity(Self.usualFields)
+    }
+
+    /// Returns the head. Nil for an interim one that says nothing: a 100, or one that is malformed.
     private mutating func endHead() throws(Flaw) -> ResponseHead? {
-        let (ends, url) = (ends, url)
-        let head = try bytes.withUnsafeBufferPointer { bytes throws(Flaw) in try Self.head(bytes, ends, of: url) }
-        if let head, !head.status.isInterim {
-            state = .body
-            removeLines()
-        } else {
-            reset()
-        }
+        if let flaw, start?.status.isInterim != true { throw flaw }
+        guard let (version, status) = start else { return nil }
+        let head =
+            flaw == nil && status != 100
+            ? ResponseHead(url: url, version: version, status: status, headers: headers) : nil
+        let isInVersion1 = isInVersion1
+        reset()
+        if !status.isInterim { (isComplete, self.isInVersion1) = (true, isInVersion1) }
         return head
-    }
-
-    /// Returns the head with these lines. Nil for an interim one that says nothing: a 100, or one that is malformed.
-    private static func head(_ bytes: Bytes, _ ends: [Int], of url: URL) throws(Flaw) -> ResponseHead? {
-        let (version, code) = try statusLine(Bytes(rebasing: bytes[..<(ends.first ?? 0)]))
-        let status = HTTPStatus(code)
-        do throws(Flaw) {
-            let headers = try fields(bytes, ends, after: 1)
-            return status == 100 ? nil : ResponseHead(url: url, version: version, status: status, headers: headers)
-        } catch {
-            guard status.isInterim else { throw error }
-            return nil
-        }
     }
 
     /// The trailers that have come behind the body, without those that a recipient must not use.
     func trailers() throws(Flaw) -> HTTPHeaders {
-        guard isComplete, !ends.isEmpty else { return [:] }
-        var result = try bytes.withUnsafeBufferPointer { bytes throws(Flaw) in try Self.fields(bytes, ends, after: 0) }
+        guard isComplete, lines > 0 else { return [:] }
+        if let flaw { throw flaw }
+        var result = headers
         result.fields.removeAll { !TrailerGrammar.allows($0.name) }
         return result
     }
 
-    private static func fields(_ bytes: Bytes, _ ends: [Int], after count: Int) throws(Flaw) -> HTTPHeaders {
-        var headers = HTTPHeaders()
-        headers.fields.reserveCapacity(ends.count - count)
-        var start = count > 0 ? ends[count - 1] : 0
-        for end in ends[count...] {
-            try append(Bytes(rebasing: bytes[start..<end]), to: &headers)
-            start = end
-        }
-        return headers
-    }
-
-    private static func statusLine(_ line: Bytes) throws(Flaw) -> (version: String, status: Int) {
+    private static func statusLine(_ line: Bytes) throws(Flaw) -> (version: String, status: HTTPStatus) {
         let space = UInt8(ascii: " ")
         let end = line.firstIndex(of: space) ?? line.count
         let version = ["HTTP/1.1", "HTTP/1.0", "HTTP/2"].first { line[..<end].elementsEqual($0.utf8) }
@@ -146,7 +121,7 @@ struct ResponseHeadParser {
         else { throw Flaw(description: "The response's status line is malformed: \(quoted(line))") }
         let status = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
         guard status >= 100 else { throw Flaw(description: "The response has the invalid status \(status)") }
-        return (version, status)
+        return (version, HTTPStatus(status))
     }
 
     private static func quoted(_ line: Bytes) -> String {

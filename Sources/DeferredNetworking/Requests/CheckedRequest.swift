@@ -1,5 +1,4 @@
 package import DeferredCore
-package import DeferredTask
 package import Foundation
 
 #if canImport(FoundationNetworking)
@@ -8,8 +7,9 @@ package import FoundationNetworking
 
 /// A request that can be sent: the platform will not misread or alter it, nor trap on it.
 ///
-/// A transfer accepts nothing else, so a request is checked once, before any task exists.
-package struct CheckedRequest: Sendable {
+/// A transfer accepts nothing else, so a request is checked once, before any task exists. It goes through many hands: an
+/// object, so that each costs one reference.
+package final class CheckedRequest: Sendable {
     /// The source of the body's bytes.
     package enum Body: Sendable {
         /// The request's own `httpBody` or `httpBodyStream`, if any.
@@ -29,24 +29,15 @@ package struct CheckedRequest: Sendable {
         var trailers: HTTPTrailers? { if case .streamed(let body, _) = self { body.trailers } else { nil } }
     }
 
-    package private(set) var request: URLRequest
-    package private(set) var body: Body
+    package let request: URLRequest
+    package let body: Body
     package let url: URL
 
     /// The caller's time-out in seconds. The platform's `request` may have a rounded one.
-    private(set) var timeout: TimeInterval
+    let timeout: TimeInterval
 
     /// True if the response may be kept in the platform's cache, and taken from it.
-    private(set) var isCacheable = true
-
-    /// Separates the stored responses to this request from others of the same URL.
-    package var cachePartition: String?
-
-    /// Stands for the caller's task, so that its request doesn't wait for itself where it meets a cache once more.
-    package var caller: ProgressReporter?
-
-    /// True if the client has a credential, so that what it gets without it may be its own, too.
-    package var isPersonal = false
+    let isCacheable: Bool
 
     /// True if a client's cache is asked before the request is sent.
     private let hasCache: Bool
@@ -79,7 +70,7 @@ package struct CheckedRequest: Sendable {
     ///
     /// - Parameters:
     ///   - hasCache: whether a client's cache is asked before the request is sent.
-    package init(
+    package convenience init(
         _ request: URLRequest,
         body: Body = .inRequest,
         hasCache: Bool = false
@@ -102,21 +93,18 @@ package struct CheckedRequest: Sendable {
     /// - Parameter engine: nil if it is gone already, so that nothing will be sent.
     func fitted(to engine: (any Engine)?) throws(URLClientError) -> CheckedRequest {
         guard let engine else { return self }
-        var result = self
-        let missing = engine.defaultHeaders.filter { request.value(forHTTPHeaderField: $0.key) == nil }
-        if !missing.isEmpty {
-            var copy = request
-            for (name, value) in missing {
-                // Checked before it is set: setting a value with a line break silently drops it.
-                try RequestGrammar.check(fieldNamed: name, value: value)
-                copy.setValue(value, forHTTPHeaderField: name)
-            }
-            result = try CheckedRequest(wellFormed: copy, body: body, hasCache: hasCache)
-            result.timeout = timeout
-        }
         try engine.check(url)
         if body.trailers != nil { try engine.checkTrailers() }
-        return result
+        let defaults = engine.defaultHeaders
+        let missing = defaults.isEmpty ? [:] : defaults.filter { request.value(forHTTPHeaderField: $0.key) == nil }
+        if missing.isEmpty { return self }
+        var copy = request
+        for (name, value) in missing {
+            // Checked before it is set: setting a value with a line break silently drops it.
+            try RequestGrammar.check(fieldNamed: name, value: value)
+            copy.setValue(value, forHTTPHeaderField: name)
+        }
+        return try CheckedRequest(CheckedRequest(wellFormed: copy, body: body, hasCache: hasCache), timeout: timeout)
     }
 
     /// Checks what the grammar of a request's parts doesn't tell.
@@ -154,6 +142,23 @@ package struct CheckedRequest: Sendable {
         self.request = result
         self.body = body
         self.hasCache = hasCache
+        isCacheable = true
+    }
+
+    /// Copies a request, with some changes.
+    private init(
+        _ other: CheckedRequest,
+        request: URLRequest? = nil,
+        body: Body? = nil,
+        timeout: TimeInterval? = nil,
+        isCacheable: Bool? = nil
+    ) {
+        self.request = request ?? other.request
+        self.body = body ?? other.body
+        url = other.url
+        self.timeout = timeout ?? other.timeout
+        self.isCacheable = isCacheable ?? other.isCacheable
+        hasCache = other.hasCache
     }
 
     /// Returns a request that continues this one, checked like it.
@@ -163,17 +168,13 @@ package struct CheckedRequest: Sendable {
     }
 
     /// Returns this request with the same bytes from elsewhere.
-    func with(_ body: Body) -> CheckedRequest {
-        var result = self
-        result.body = body
-        return result
-    }
+    func with(_ body: Body) -> CheckedRequest { CheckedRequest(self, body: body) }
 
     /// Returns this request with a header field that the library generates.
     func setting(_ value: String, for name: String) -> CheckedRequest {
-        var result = self
-        result.request.setValue(value, forHTTPHeaderField: name)
-        return result
+        var request = request
+        request.setValue(value, forHTTPHeaderField: name)
+        return CheckedRequest(self, request: request)
     }
 
     /// Returns this request with a credential.
@@ -185,19 +186,18 @@ package struct CheckedRequest: Sendable {
 
     /// Returns this request for a transfer with its own deadlines: the platform would truncate them to whole seconds.
     func withoutPlatformTimeout() -> CheckedRequest {
-        var result = self
-        result.request.timeoutInterval = TimeoutRounding.longest
-        return result
+        var request = request
+        request.timeoutInterval = TimeoutRounding.longest
+        return CheckedRequest(self, request: request)
     }
 
     /// Returns this request for a response that is stored elsewhere and must not come from a cache.
     func uncached() -> CheckedRequest {
-        var result = self
-        result.isCacheable = false
+        var request = request
         if SafeConfiguration.keepsCache, !hasCache, request.cachePolicy == .useProtocolCachePolicy {
-            result.request.cachePolicy = .reloadIgnoringLocalCacheData
+            request.cachePolicy = .reloadIgnoringLocalCacheData
         }
-        return result
+        return CheckedRequest(self, request: request, isCacheable: false)
     }
 
     /// The request with a fresh stream, if its body is sent as one.

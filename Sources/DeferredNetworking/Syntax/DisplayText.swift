@@ -37,7 +37,7 @@ package enum DisplayText {
 
     /// Returns true if `text` contains control characters. ASCII, the common case, is checked byte by byte.
     static func hasControls(_ text: String) -> Bool {
-        guard !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return false }
+        if text.withBytes({ $0.allSatisfy { (0x20..<0x7F).contains($0) } }) { return false }
         return text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 

@@ -70,7 +70,7 @@ struct CacheOriginTests {
     @Test func `a request that is cancelled while its task is made never meets the cache`() {
         let loads = Log<Int>()
         let cache = caching(
-            URLClient.CacheConnection { request, send in
+            URLClient.CacheConnection { request, _, send in
                 loads.add(1)
                 return send([:])
             }

@@ -14,7 +14,7 @@ let isCacheTested = ProcessInfo.processInfo.environment["DEFERRED_CACHE"] == "pa
 /// A cache that passes every request on.
 struct PassingCache: URLClient.ResponseCache {
     func connect() -> URLClient.CacheConnection {
-        URLClient.CacheConnection { request, send in
+        URLClient.CacheConnection { request, _, send in
             let fields = request.request.allHTTPHeaderFields ?? [:]
             return send(HTTPHeaders(fields.map { .init(name: $0.key, value: $0.value) }))
         }

@@ -16,7 +16,7 @@ extension URLClient {
         /// client's own request has ended.
         package typealias Sender = @Sendable (HTTPHeaders) -> Response
 
-        /// What the request itself doesn't tell of the client.
+        /// The facts about the client that the request itself doesn't tell.
         package struct Caller: Sendable {
             /// Stands for the caller's task, so that its request doesn't wait for itself where it meets the cache once more.
             package let task: ProgressReporter?

@@ -174,6 +174,8 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
     private var isHeld = false
     /// True if the closure will never be called.
     private var isLost = false
+    /// The cancellation of the task whose stage this is.
+    weak var state: ModelState?
 
     init(
         _ output: ModelFuture,
@@ -247,6 +249,8 @@ final class ModelStage: ModelHandler, @unchecked Sendable {
     override fileprivate func lost() {
         if !isTask { output?.orphan() }
         isLost = true
+        // It has waited for its input in spite of that.
+        if state?.isCancelled == true { abandon() }
         kept = nil
     }
 

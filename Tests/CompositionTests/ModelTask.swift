@@ -138,6 +138,7 @@ final class ModelControlStage: @unchecked Sendable {
         children: ModelChildren?
     ) {
         (self.state, self.stage, self.upstream, self.children) = (state, stage, upstream, children)
+        stage?.state = state
     }
 
     /// True if a consumer has cancelled, and none is left that counts.

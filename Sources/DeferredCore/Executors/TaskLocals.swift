@@ -13,6 +13,11 @@ package final class TaskLocals: Sendable {
             _Concurrency.Task(executorPreference: self) { self.body?() }
         }
 
+        /// Creates a copy without task-locals: a detached task inherits none.
+        init(empty: Void) {
+            _Concurrency.Task.detached(executorPreference: self) { self.body?() }
+        }
+
         func enqueue(_ job: consuming ExecutorJob) { self.job = UnownedJob(job) }
 
         /// Calls a closure with the task-locals, and ends the task. Each copy can be used once, and has to be.
@@ -50,14 +55,23 @@ package final class TaskLocals: Sendable {
         }
         own.run(body)
     }
+
+    /// Calls a closure once, without task-locals, on this thread.
+    fileprivate static func runWithoutLocals(_ body: () -> Void) { Copy(empty: ()).run(body) }
 }
 
 extension TaskLocals? {
-    /// Returns the result of a closure that is called on this thread, with the task-locals if there are any.
+    /// Returns the result of a closure that is called on this thread, with the task-locals, or without any if the
+    /// operation began outside of a Swift task.
     package func restore<Value, Failure>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-        guard let self else { return try body() }
+        // An operation of a plain thread may be continued by a Swift task, whose task-locals are another operation's.
+        if self == nil, withUnsafeCurrentTask(body: { $0 == nil }) { return try body() }
         var result: Result<Value, Failure>?
-        self.restore { result = Result(catching: body) }
+        if let self {
+            self.restore { result = Result(catching: body) }
+        } else {
+            TaskLocals.runWithoutLocals { result = Result(catching: body) }
+        }
         guard let result else { preconditionFailure("a task was not run by its executor") }
         return try result.get()
     }

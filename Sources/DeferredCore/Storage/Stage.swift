@@ -127,14 +127,28 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     }
 
     @usableFromInline
-    override var isForwarding: Bool { isAdopting }
+    override var isForwarding: Bool {
+        guard isAdopting else { return false }
+        // A link to a token is added by somebody who has the future, and nobody has it where this matters.
+        return !T.isCancellable || attachment.object.map(T.isObserved) != true
+    }
 
     @usableFromInline
     override func goUnfilled() {
         let isAdopting = isAdopting
         if !isAdopting { super.goUnfilled() }
         // A cancellable stage that has not begun can still be cancelled.
-        if isAdopting || !T.isCancellable { dropHandlers() }
+        if isAdopting || !T.isCancellable { return dropHandlers() }
+        if !T.endsWhenCancelled { abandonIfCancelled() }
+    }
+
+    /// Ends a stage whose cancellation was waiting for its input, which is lost now.
+    ///
+    /// Thread A cancels, while B loses the input. Each notes that before it looks for what the other has noted, so that at
+    /// least one of them sees both.
+    private func abandonIfCancelled() {
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        if attachment.isCancelled || attachment.object.map(T.isCancelled) == true { abandon() }
     }
 
     @usableFromInline
@@ -157,8 +171,13 @@ package final class Stage<T: Transform, E: Executor>: FutureStorage<T.Output>, @
     /// After that, the closure never runs, and its captures are freed.
     @usableFromInline
     package override func abandon() {
-        guard T.isCancellable, T.endsWhenCancelled || membership.isDropped, word.claim() else { return }
-        abandon(with: T.cancelled())
+        guard T.isCancellable else { return }
+        if !T.endsWhenCancelled {
+            // See `abandonIfCancelled()`.
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
+            guard membership.isDropped else { return }
+        }
+        if word.claim() { abandon(with: T.cancelled()) }
     }
 
     package override func abandon(with output: consuming T.Output) {

@@ -70,6 +70,12 @@ package enum Trampoline {
         return body()
     }
 
+    /// Runs `body` one level deeper, or puts it off if that would be too deep.
+    @inlinable
+    package static func perform(_ body: @escaping () -> Void) {
+        if nest(body) == nil { putOff(body) }
+    }
+
     /// Runs handlers, oldest first, with the value of `future`, and those of all futures they fill: now, unless that is
     /// too deep.
     @usableFromInline

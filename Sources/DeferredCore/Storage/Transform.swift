@@ -30,6 +30,13 @@ package protocol Transform<Input, Output>: Sendable {
     /// Notifies the object that is attached to a cancellable stage which is freed without an output.
     static func lost(_ attached: AnyObject)
 
+    /// Returns true if somebody could cancel through the object that is attached to a cancellable stage, also without the
+    /// stage.
+    static func isObserved(_ attached: AnyObject) -> Bool
+
+    /// Returns true if the object that is attached to a cancellable stage was told of a cancellation.
+    static func isCancelled(_ attached: AnyObject) -> Bool
+
     /// Returns an output that doesn't need the closure, such as a forwarded failure. It is delivered without the
     /// executor.
     static func shortcut(_ input: Input) -> Output?
@@ -68,6 +75,12 @@ extension Transform {
 
     @inlinable
     package static func lost(_ attached: AnyObject) {}
+
+    @inlinable
+    package static func isObserved(_ attached: AnyObject) -> Bool { false }
+
+    @inlinable
+    package static func isCancelled(_ attached: AnyObject) -> Bool { false }
 }
 
 /// The outcome of a transform: a value, or a future to wait for.

@@ -36,14 +36,15 @@ final class Combination<Output: Sendable>: CancelledCombination {
         }
     }
 
-    var isEnded: Bool { storage.isFinished }
+    /// True once it is decided how the task ends: before the children are cancelled.
+    var isEnded: Bool { timer.withLock { $0.isEnded } }
 
     /// Adds a child, and calls `body` with its result unless the task ends first. After the end, cancels the child.
     func add<Input>(_ task: Task<Input>, _ body: @escaping @Sendable (Task<Input>.Result) -> Void) {
         let handle = task.handle
         let key = children.started(handle, hasFailed: handle == nil && task.storage.peek()?.isFailure == true)
         let registration = task.storage.upon(.immediate) { [children] result in
-            children.ended(key, hasSucceeded: (try? result.get()) != nil)
+            children.ended(key, hasSucceeded: !result.isFailure)
             body(result)
         }
         children.wait(for: key, with: registration)
@@ -51,9 +52,11 @@ final class Combination<Output: Sendable>: CancelledCombination {
 
     /// Keeps a timer, to be cancelled at the end, in place of the previous one.
     func keep(_ new: ClockTimer) {
-        let (isEnded, old) = timer.withLock { timer in
-            defer { timer.running = timer.isEnded ? nil : new }
-            return (timer.isEnded, timer.running)
+        let (isEnded, old) = timer.withLock { timer -> (Bool, ClockTimer?) in
+            // One that has fired may have been followed by another already.
+            guard !timer.isEnded, new.registration.isPending else { return (timer.isEnded, nil) }
+            defer { timer.running = new }
+            return (false, timer.running)
         }
         if isEnded { new.cancel() }
         // Released outside of the lock.

@@ -62,7 +62,7 @@ final class FanOut<Success: Sendable>: Sendable {
         }
         if isStarting { return }
         // A task that is started may itself fan out, and so on.
-        if Trampoline.nest(start) == nil { Trampoline.putOff(start) }
+        Trampoline.perform(start)
     }
 
     private func startWaiting() {

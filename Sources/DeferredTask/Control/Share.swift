@@ -71,7 +71,9 @@ struct Share: Sendable {
         share.producers = 1
         share.determined = isDone || report.total != nil ? 1 : 0
         share.setWeight(reportingWeight, fraction: isDone ? 1 : fraction)
-        let units = Units(report)
+        var units = Units(report)
+        // Of one that has ended, what has come is all.
+        if isDone, report.total == nil { (units.total, units.unknown) = (units.completed, 0) }
         switch report.unit {
         case .bytes: share.bytes = units
         case .count: share.items = units
@@ -90,7 +92,7 @@ struct Share: Sendable {
         child.children = 1
         if isDone { child.undecided = 0 }
         if child.undecided > 0 { (child.open, child.openWeight, child.openProducers) = (1, child.weight, producers) }
-        if bytes.producers > 0, bytes.unknown == 0, bytes.total > 0, items.producers == 0 {
+        if bytes.producers > 0, bytes.unknown == 0, items.producers == 0 {
             // No more than what can be counted with as many children as there may be.
             let size = min(Double(bytes.total), 0x1p64) * Self.fractionsOfByte
             (child.size, child.sizeDone) = (Int128(size), Int128(size * fraction))

@@ -136,8 +136,7 @@ package struct TaskHandle: Sendable {
     /// Asks this task to stop, then those it has started, and then those it was derived from.
     package func cancel() {
         guard let registered = beginCancelling() else { return }
-        func stop() { self.stop(registered) }
-        if Trampoline.nest(stop) == nil { Trampoline.putOff(stop) }
+        Trampoline.perform { stop(registered) }
     }
 
     /// Notes the request to stop. Returns the handlers to call, the first time before the end.

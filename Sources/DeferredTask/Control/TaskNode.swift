@@ -47,6 +47,18 @@ package final class TaskNode: Sendable {
     @usableFromInline
     static func end(_ attached: AnyObject) { unsafeDowncast(attached, to: TaskNode.self).end() }
 
+    /// Called by a future that only waits for another one, with its attachment: true if a token could cancel the task.
+    @usableFromInline
+    static func isObserved(_ attached: AnyObject) -> Bool {
+        unsafeDowncast(attached, to: TaskNode.self).withLock { !$0.links.isEmpty }
+    }
+
+    /// Called by a future whose input is lost, with its attachment.
+    @usableFromInline
+    static func isCancelled(_ attached: AnyObject) -> Bool {
+        unsafeDowncast(attached, to: TaskNode.self).isCancelled
+    }
+
     /// Called by a future that is lost, with its attachment: nobody can end the task, so that tokens no longer keep it.
     @usableFromInline
     static func lost(_ attached: AnyObject) {

@@ -30,6 +30,12 @@ extension TaskTransform {
     static func lost(_ attached: AnyObject) { TaskNode.lost(attached) }
 
     @inlinable
+    static func isObserved(_ attached: AnyObject) -> Bool { TaskNode.isObserved(attached) }
+
+    @inlinable
+    static func isCancelled(_ attached: AnyObject) -> Bool { TaskNode.isCancelled(attached) }
+
+    @inlinable
     static func circular() -> Output? { .failure(CircularTask()) }
 
     @inlinable

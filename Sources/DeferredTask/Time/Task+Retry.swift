@@ -39,20 +39,22 @@ private struct Retrying<Success: Sendable, E: Executor>: Sendable {
         // As a handler, which an executor can't run twice.
         FutureStorage(filledWith: ()).upon(executor) {
             // An attempt may itself retry something, and so on.
-            if Trampoline.nest({ run(number) }) == nil { Trampoline.putOff { run(number) } }
+            Trampoline.perform { run(number) }
         }
     }
 
     private func run(_ number: Int) {
         // The first one runs in the caller's task, if it can.
-        let locals = number == 1 && executor is ImmediateExecutor ? nil : locals
-        locals.restore {
-            guard !combination.isEnded else { return }
-            do {
-                combination.add(try start(number)) { ended(number, $0) }
-            } catch {
-                ended(number, .failure(error))
-            }
+        if number == 1, executor is ImmediateExecutor { return begin(number) }
+        locals.restore { begin(number) }
+    }
+
+    private func begin(_ number: Int) {
+        guard !combination.isEnded else { return }
+        do {
+            combination.add(try start(number)) { ended(number, $0) }
+        } catch {
+            ended(number, .failure(error))
         }
     }
 

@@ -73,6 +73,17 @@ struct MapTasksTests {
         #expect(log.entries.count == 4)
     }
 
+    @Test func `after a failure, none is started, whatever the others do when they are cancelled`() {
+        let (producers, log) = ((0..<5).map { _ in Producer() }, Log<String>())
+        let task = (0..<5).mapTasks(maxConcurrent: 3) { index in
+            log.add("start \(index)")
+            return Task(producers[index]) { if index == 1 { producers[2].succeed(with: 2) } }
+        }
+        producers[0].fail(with: CancellationError())
+        #expect(task.failureNow is CancellationError)
+        #expect(log.entries == ["start 0", "start 1", "start 2"])
+    }
+
     @Test func `the closure is released with its last call, so that it may capture the producers`() {
         let lifetimes = Lifetimes()
         do {

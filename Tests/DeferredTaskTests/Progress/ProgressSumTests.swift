@@ -23,6 +23,18 @@ struct ProgressSumTests {
         func start() -> Task<Int> { Task(promise, reporter: reporter) { $0.fail(with: CancellationError()) } }
     }
 
+    @Test func `an empty file, and one that has ended without a length, leave the weights to the bytes`() {
+        let files = (0..<4).map { _ in File() }
+        let task = files.map { $0.start() }.allSucceeded()
+        files[0].reporter.report(completed: 0, of: 0)
+        files[1].reporter.report(completed: 500, of: nil)
+        files[2].reporter.report(completed: 500, of: 500)
+        files[3].reporter.report(completed: 0, of: 99_000)
+        for file in files[..<3] { file.promise.succeed(with: 1) }
+        // Read only now: what was read before would not decrease.
+        #expect(abs(task.progress.fractionCompleted - 0.01) < 1e-6)
+    }
+
     /// The shapes that a tree of downloads may have.
     private enum Shape: CaseIterable {
         case mapTasks, mapTasksOfPlain, allSucceeded, groups, groupsOfGroups, retried, flatMapped

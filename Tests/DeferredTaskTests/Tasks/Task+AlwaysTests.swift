@@ -133,6 +133,19 @@ struct TaskAlwaysTests {
         }
     }
 
+    @Test func `one that was cancelled ends when its future is lost, whichever comes first`() {
+        let producer = Lock<Producer?>(Producer())
+        let task = producer.withLock { Task($0!, uponCancel: { producer.withLock { $0 = nil } }) }.always { _ in }
+        task.cancel()
+        #expect(task.failureNow is CancellationError)
+        for _ in 0..<2_000 {
+            let producer = Lock<Producer?>(Producer())
+            let task = producer.withLock { Task($0!) }.always { _ in }
+            race(2) { if $0 == 0 { task.cancel() } else { withExtendedLifetime(producer.withLock { $0.take() }) {} } }
+            #expect(task.failureNow is CancellationError)
+        }
+    }
+
     @Test func `an executor that drops the closure releases it`() {
         struct Dropping: Executor {
             func submit(_ body: @escaping @Sendable () -> Void) {}

@@ -77,6 +77,25 @@ struct CancellationTokenKeepingTests {
         withExtendedLifetime((world, linked)) {}
     }
 
+    @Test(arguments: [false, true])
+    func `a token cancels what a closure has started, without a handler`(isInner: Bool) {
+        let (source, log) = (CancellationTokenSource(), Log<String>())
+        let (first, second) = (Task<Int>.Promise(), Task<Int>.Promise())
+        do {
+            let task = Task(first).flatMap { _ in
+                Task(second) { promise in
+                    log.add("stop")
+                    promise.fail(with: CancellationError())
+                }
+            }.cancelled(by: source.token)
+            if isInner { _ = Task.success(1).flatMap { [task] _ in task } }
+        }
+        first.succeed(with: 1)
+        #expect(log.entries.isEmpty)
+        source.cancel()
+        #expect(log.entries == ["stop"])
+    }
+
     @Test func `a token cancels a Swift task that nobody holds`() async {
         let (source, ended) = (CancellationTokenSource(), Deferred<Bool>())
         do {

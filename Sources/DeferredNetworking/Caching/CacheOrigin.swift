@@ -26,12 +26,16 @@ struct CacheOrigin: Sendable {
     /// Sends the request.
     ///
     /// - Parameters:
-    ///   - headers: The header fields to send, at least those of the request.
+    ///   - headers: The header fields to send. Those of the request that are not among them are left out.
     ///   - task: Told about what happens on the way, if it is still there.
     /// - Returns: A task that succeeds when the head of the response has arrived. Its cancellation stops the transfer
     ///   until then; after that, the body's does.
     func send(_ headers: HTTPHeaders, telling task: CachedTask?) -> URLClient.CacheConnection.Response {
         var request = request
+        // When the cache renews a response, it drops the range and the conditions of the client.
+        for name in (request.request.allHTTPHeaderFields ?? [:]).keys where headers[name] == nil {
+            request = request.setting(nil, for: name)
+        }
         for field in headers.fields where request.value(of: field.name) != field.value {
             request = request.setting(field.value, for: field.name)
         }
@@ -99,7 +103,11 @@ private struct OriginReceiver: ResponseReceiver {
         sentCount = progress.completed
     }
 
-    func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd { stream.finish(result) }
+    func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd {
+        let end = stream.finish(result)
+        if case .failure(let error) = result { task?.sent.fill(with: error) } else { task?.sent.fill(with: nil) }
+        return end
+    }
 }
 
 /// Tells the client's task what happens on the way to the server.

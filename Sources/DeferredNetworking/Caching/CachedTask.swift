@@ -30,6 +30,9 @@ final class CachedTask: EngineTask {
 
     private let state = Lock(State())
 
+    /// Filled when the request that was sent has ended: its body may take longer than the response.
+    let sent = Deferred<(any Error)?>()
+
     init(
         _ request: CheckedRequest,
         of exchange: Exchange,
@@ -45,7 +48,8 @@ final class CachedTask: EngineTask {
             isPersonal: !outer.policies.authentication.isNone
         )
         var settings = Exchange.Settings(redirects: .none, rateLimit: outer.rateLimit, configure: outer.configure)
-        (settings.deadlines, settings.clock) = (outer.deadlines, outer.clock)
+        if outer.policies.acceptsAnyPart { settings.policies = .ofChain }
+        (settings.deadlines, settings.clock, settings.idle) = (outer.deadlines, outer.clock, outer.idle)
         origin = CacheOrigin(
             request: request,
             engine: RetainedEngine(engine.inner) { [retained = exchange.retained] in
@@ -148,13 +152,28 @@ final class CachedTask: EngineTask {
                     if !isRedirect { self.tell(.bytes(bytes)) }
                     try await self.waitWhileHeld()
                 }
+                let whole = head.with(trailers: body.trailers)
                 // Its body has been read, though it is empty, so that it is stored.
                 if isRedirect { self.tell(.redirect(head)) }
-                self.end(head.with(trailers: body.trailers), nil)
+                if isSent, self.origin.request.hasBody, let error = await self.endOfSending(after: whole) {
+                    throw error
+                }
+                self.end(whole, nil)
             } catch {
                 self.end(head, error)
             }
         }
+    }
+
+    /// Waits for the end of the request that was sent, whose response has come to its own.
+    private func endOfSending(after head: ResponseHead) async -> (any Error)? {
+        if !sent.future.isFilled { tell(.answered(head)) }
+        let cancelled = state.withLock { state -> Exchange? in
+            state.stop = { [weak sending = state.sending] in sending?.cancel() }
+            return state.isCancelled ? state.sending : nil
+        }
+        cancelled?.cancel()
+        return await sent.future.value
     }
 
     private func end(_ head: ResponseHead?, _ error: (any Error)?) {

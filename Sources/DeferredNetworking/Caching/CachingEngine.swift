@@ -18,6 +18,9 @@ final class CachingEngine: Engine {
     var streamsMessages: Bool { inner.streamsMessages }
     var hasTimeouts: Bool { inner.hasTimeouts }
     var idleTimeout: Duration? { inner.idleTimeout }
+
+    /// A time-out below the cache gives it the time to answer with what is stale.
+    var deadlineMargin: Duration { .seconds(1) }
     var invalidated: Future<Void> { inner.invalidated }
 
     func check(_ url: URL) throws(URLClientError) { try inner.check(url) }

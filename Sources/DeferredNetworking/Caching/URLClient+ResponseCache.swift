@@ -12,8 +12,8 @@ extension URLClient {
         /// The head of a response, when it is there, and the body, which may be on its way.
         package typealias Response = Task<(ResponseHead, HTTPBodyStream)>
 
-        /// Sends a request with other header fields, of which there are at least its own. Can be called also when the
-        /// client's own request has ended.
+        /// Sends a request with these header fields in place of its own. Can be called also when the client's own
+        /// request has ended.
         package typealias Sender = @Sendable (HTTPHeaders) -> Response
 
         /// The facts about the client that the request itself doesn't tell.

@@ -83,7 +83,7 @@ package struct CookieJar: @unchecked Sendable {
 
     private func store(_ received: SetCookie, from url: URL, now: Date) {
         guard let place = CookiePlace(url), let domain = place.domain(named: received.domain) else { return }
-        if !place.isSecure, received.isSecure || hidesSecureCookie(received.name, domain) { return }
+        if !place.isSecure, received.isSecure || hidesSecureCookie(received.name, domain, now) { return }
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: received.name, .value: received.value, .domain: domain,
             .path: received.path ?? place.defaultPath,
@@ -100,13 +100,16 @@ package struct CookieJar: @unchecked Sendable {
 
     /// Returns whether a cookie without TLS would take the place of one that was set with it, or be sent beside it. Either
     /// domain may be a part of the other: the revision of RFC 6265, section 5.7.
-    private func hidesSecureCookie(_ name: String, _ domain: String) -> Bool {
+    private func hidesSecureCookie(_ name: String, _ domain: String, _ now: Date) -> Bool {
         func dotted(_ domain: String) -> String {
             domain.hasPrefix(".") ? domain.lowercased() : "." + domain.lowercased()
         }
         let new = dotted(domain)
         return (storage.cookies ?? []).contains { cookie in
-            guard cookie.isSecure, cookie.name == name else { return false }
+            // The storage keeps those that have expired until another one is set.
+            guard cookie.isSecure, cookie.name == name, cookie.expiresDate.map({ $0 > now }) ?? true else {
+                return false
+            }
             let old = dotted(cookie.domain)
             return old.hasSuffix(new) || new.hasSuffix(old)
         }

@@ -5,8 +5,8 @@ enum DownloadPlan {
     /// The body is the whole file. The validator is nil if the file can't be resumed later.
     case restart(ResumeValidator?)
 
-    /// The body is the rest of the file, which ends at `total` if that is known.
-    case append(total: Int64?)
+    /// The body is the rest of the file.
+    case append
 
     /// The file is already complete. The response is one for a complete file.
     case alreadyComplete(ResponseHead)
@@ -15,7 +15,7 @@ enum DownloadPlan {
     case startOver
 
     /// The body is not the file.
-    case reject(ResponseHead)
+    case reject
 
     /// - Parameters:
     ///   - url: the URL that is downloaded.
@@ -38,7 +38,7 @@ enum DownloadPlan {
         switch response.status.code {
         case 206 where isRangeRequested:
             let isRest = Self.continues(response, range, length: length, validator: validator)
-            self = isRest ? .append(total: range?.total ?? validator?.total) : .startOver
+            self = isRest ? .append : .startOver
         case 416 where isRangeRequested:
             self = Self.afterRefusal(response, range, length: length, validator: validator)
         case 200..<300 where isRangeRequested && (response.status != 200 || field != nil && range == nil):
@@ -54,7 +54,7 @@ enum DownloadPlan {
             let isResumable = response.status == 200 && response.value(of: "Content-Encoding") == nil
             self = .restart(isResumable ? ResumeValidator(from: response, total: expected, url: url) : nil)
         default:
-            self = .reject(response)
+            self = .reject
         }
     }
 

@@ -7,8 +7,7 @@ import Foundation
 /// the same file, and leaves its own part there when it fails. Other downloads leave nothing behind.
 struct FileReceiver: ResponseReceiver {
     private enum Body {
-        /// The file, which ends at `total` if that is known.
-        case file(total: Int64?)
+        case file
 
         /// A 416 for a part that is already complete.
         case alreadyComplete(ResponseHead)
@@ -58,6 +57,11 @@ struct FileReceiver: ResponseReceiver {
 
     mutating func receive(head: ResponseHead, of exchange: Exchange) throws -> HeadVerdict {
         guard var file else { throw FileFailure.writing(destination.path, .EBADF) }
+        // Another attempt follows, whose file is the one that is wanted.
+        guard exchange.isFinal(head) else {
+            body = .nothing
+            return .refuse
+        }
         defer { self.file = file }
         let plan = DownloadPlan(
             head,
@@ -70,11 +74,11 @@ struct FileReceiver: ResponseReceiver {
         switch plan {
         case .restart(let validator):
             try file.restart(validator: validator)
-            body = .file(total: nil)
-        case .append(let total):
+            body = .file
+        case .append:
             try file.resume()
             offset = file.length
-            body = .file(total: total)
+            body = .file
         case .alreadyComplete(let response):
             body = .alreadyComplete(response)
             onProgress(.received(file.length, of: file.length, resumed: file.length))
@@ -124,12 +128,7 @@ struct FileReceiver: ResponseReceiver {
             return .result(.failure(error))
         }
         switch body {
-        case .file(let total):
-            if let file, let total, file.length < total {
-                return .result(
-                    .failure(URLClientError.truncatedBody(received: file.length, expected: total).about(url))
-                )
-            }
+        case .file:
             return complete(with: head)
         case .alreadyComplete(let complete):
             return self.complete(with: complete)

@@ -53,7 +53,13 @@ final class OpenFile: Sendable {
             owner.giveUp()
         }
         // Or this one has ended itself meanwhile, and the next one has the file.
-        guard isOwner.withLock({ $0 && POSIXFile.lockAgainstOtherProcesses(descriptor) }) else {
+        // Some file systems have no locks. Then other processes have to look after themselves.
+        let isLocked = isOwner.withLock { isOwner in
+            isOwner
+                && (POSIXFile.lockAgainstOtherProcesses(descriptor)
+                    || [ENOLCK, ENOSYS, ENOTSUP].contains(errno))
+        }
+        guard isLocked else {
             leaveTable()
             return false
         }

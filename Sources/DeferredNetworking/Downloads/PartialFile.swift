@@ -17,6 +17,9 @@ struct PartialFile {
     private(set) var length: Int64
     private var file: OpenFile?
 
+    /// True if nobody else has put anything in the file. A part of another URL's stays there until bytes come.
+    private var isOurs: Bool
+
     /// Creates `<destination>.<random>.partial`, or opens `<destination>.partial` when `isResumable`.
     ///
     /// - Parameters:
@@ -36,11 +39,12 @@ struct PartialFile {
             let opened = try Self.openShared(path, isOver: isOver)
             file = opened
             length = opened.length ?? 0
+            isOurs = length == 0
             validator = Self.readValidator(at: path + ".validator").flatMap { $0.url == url ? $0 : nil }
         } else {
             let opened = try Self.createUnique(Self.stem(of: destination))
             (path, file) = opened
-            length = 0
+            (length, isOurs) = (0, true)
         }
     }
 
@@ -56,7 +60,7 @@ struct PartialFile {
             guard file.isAt(path) else { throw FileFailure.writing(path, .EIO) }
             // The old validator is deleted first: it must never exist together with bytes of another file.
             _ = unlink(validatorPath)
-            validator = nil
+            (validator, isOurs) = (nil, true)
             guard ftruncate(file.descriptor, 0) == 0, lseek(file.descriptor, 0, SEEK_SET) == 0 else {
                 throw FileFailure.writing(path)
             }
@@ -69,7 +73,9 @@ struct PartialFile {
 
     /// Continues after the last existing byte.
     func resume() throws(CocoaError) {
-        guard let file, lseek(file.descriptor, 0, SEEK_END) == length else { throw FileFailure.writing(path) }
+        guard let file else { throw FileFailure.writing(path, .EBADF) }
+        let end = lseek(file.descriptor, 0, SEEK_END)
+        guard end == length else { throw end < 0 ? FileFailure.writing(path) : FileFailure.writing(path, .EIO) }
     }
 
     mutating func append(_ bytes: Data) throws(CocoaError) {
@@ -90,6 +96,7 @@ struct PartialFile {
             _ = unlink(validatorPath)
             guard rename(path, destination) == 0 else {
                 let failure = FileFailure.writing(destination)
+                _ = fchmod(file.descriptor, 0o600)
                 // Without its validator the file can't be resumed, but this failure matters more than that one.
                 if let validator { try? write(validator) }
                 throw failure
@@ -102,7 +109,7 @@ struct PartialFile {
     mutating func abandon() {
         try? Self.change(file, at: path) { file in
             // A file that has taken the name meanwhile belongs to somebody else.
-            if !(isResumable && canResume), file.isAt(path) {
+            if isOurs, !canResume, file.isAt(path) {
                 _ = unlink(validatorPath)
                 _ = unlink(path)
             }

@@ -27,6 +27,9 @@ package protocol Engine: AnyObject, Sendable {
     /// The longest silence that the engine's settings allow, where its user has to measure that; nil for none.
     var idleTimeout: Duration? { get }
 
+    /// The time by which deadlines are later than those of another engine below this one, which has the first word.
+    var deadlineMargin: Duration { get }
+
     /// Filled when the engine is gone and has closed everything.
     var invalidated: Future<Void> { get }
 
@@ -49,6 +52,7 @@ extension Engine {
     package var cookies: CookieJar? { nil }
     package var streamsMessages: Bool { false }
     package var idleTimeout: Duration? { nil }
+    package var deadlineMargin: Duration { .zero }
 
     package func checkTrailers() throws(URLClientError) { try checkStreaming("trailers of requests") }
 

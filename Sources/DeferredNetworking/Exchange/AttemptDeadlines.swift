@@ -15,15 +15,16 @@ import FoundationNetworking
 final class AttemptDeadlines: Sendable {
     /// A structure, because a lock wraps closures that it gives out by themselves once more in thunks.
     private struct Closures {
-        var silence: (@Sendable () -> Duration?)?
-        var afterReading: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
-        var expire: (@Sendable (any Error) -> Void)?
+        let silence: @Sendable () -> Duration?
+        let afterReading: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
+        let expire: @Sendable (any Error) -> Void
     }
 
     private struct State {
         var timer: ClockTimer?
-        var closures = Closures()
-        var hasEnded = true
+
+        /// Nil before the beginning and after the end.
+        var closures: Closures?
         var isForgiven: (@Sendable () -> Bool)?
     }
 
@@ -56,18 +57,24 @@ final class AttemptDeadlines: Sendable {
     /// The end of the wait for the head, since the creation; nil for none.
     private let headDeadline: Duration?
 
+    /// - Parameters:
+    ///   - idle: Takes the place of the request's own time-out, and of that in `deadlines`.
+    ///   - margin: Added to all of them.
     init(
         _ deadlines: URLClient.Deadlines,
-        _ request: __shared CheckedRequest,
+        _ request: CheckedRequest,
+        idle: Duration? = nil,
+        margin: Duration = .zero,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         url = request.url
         let timeout = request.timeout
         // A `Duration` can't hold every value of a `Double`.
-        idle = timeout == Self.defaultTimeout ? deadlines.idle : timeout < 0x1p32 ? .seconds(timeout) : .forever
+        let own = timeout < 0x1p32 ? Duration.seconds(timeout) : .forever
+        self.idle = (idle ?? (timeout == Self.defaultTimeout ? deadlines.idle : own)).map { min($0, .forever) + margin }
         self.clock = clock
         stopwatch = Stopwatch(clock)
-        headDeadline = deadlines.connectToHead.flatMap { Self.deadline($0, after: .zero) }
+        headDeadline = deadlines.connectToHead.flatMap { Self.deadline($0, after: margin) }
     }
 
     /// The error of a deadline that expires at once; nil if there is none, and the attempt can begin.
@@ -90,10 +97,7 @@ final class AttemptDeadlines: Sendable {
         _ expire: @escaping @Sendable (any Error) -> Void
     ) {
         note(stopwatch.elapsed)
-        arm { state in
-            state.hasEnded = false
-            state.closures = Closures(silence: silence, afterReading: afterReading, expire: expire)
-        }
+        arm { $0.closures = Closures(silence: silence, afterReading: afterReading, expire: expire) }
     }
 
     /// Begins the deadlines of an attempt.
@@ -129,11 +133,7 @@ final class AttemptDeadlines: Sendable {
     }
 
     func end() {
-        let (timer, _) = state.withLock { state in
-            state.hasEnded = true
-            defer { state.closures = Closures() }
-            return (state.timer.take(), state.closures)
-        }
+        let (timer, _) = state.withLock { ($0.timer.take(), $0.closures.take()) }
         timer?.cancel()
     }
 
@@ -142,7 +142,7 @@ final class AttemptDeadlines: Sendable {
         let old = state.withLock { state in
             change(&state)
             let old = state.timer.take()
-            guard !state.hasEnded, let (time, _) = nextDeadline else { return old }
+            guard state.closures != nil, let (time, _) = nextDeadline else { return old }
             state.timer = stopwatch.timer(at: time) { self.check() }
             return old
         }
@@ -154,23 +154,23 @@ final class AttemptDeadlines: Sendable {
         let (isForgiven, closures) = state.withLock { ($0.isForgiven, $0.closures) }
         if isForgiven?() == true { noteActivity() }
         // The system's time is no other clock's.
-        let lastByte = clock is ContinuousClock ? closures.silence?() : nil
+        let lastByte = clock is ContinuousClock ? closures?.silence() : nil
         let now = stopwatch.elapsed
         if let lastByte { note(now - lastByte) }
         if isWaiting.load(ordering: .relaxed) { note(now) }
         guard let (time, reason) = nextDeadline, time <= now else { return arm() }
-        if !hasRead, let afterReading = closures.afterReading {
+        if !hasRead, let afterReading = closures?.afterReading {
             // The engine's thread may be busy for long.
             let timer = stopwatch.timer(at: now + Self.readingTime) { self.check(hasRead: true) }
             let old = state.withLock { state -> ClockTimer? in
-                guard !state.hasEnded else { return timer }
+                guard state.closures != nil else { return timer }
                 defer { state.timer = timer }
                 return state.timer
             }
             old?.cancel()
             return afterReading { self.check(hasRead: true) }
         }
-        closures.expire?(error(reason))
+        closures?.expire(error(reason))
     }
 
     private var nextDeadline: (time: Duration, reason: Reason)? {

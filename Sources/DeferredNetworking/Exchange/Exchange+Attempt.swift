@@ -87,9 +87,15 @@ extension Exchange {
 
     /// - Returns: the error of a deadline that expires at once.
     private func beginDeadlines(_ request: CheckedRequest) -> (any Error)? {
-        let idle = state.withLock { $0.retained }?.engine.idleTimeout
-        guard let limits = settings.deadlines ?? idle.map({ .init(idle: $0) }) else { return nil }
-        let deadlines = AttemptDeadlines(limits, request, clock: settings.clock)
+        let engine = state.withLock { $0.retained }?.engine
+        guard let limits = settings.deadlines ?? engine?.idleTimeout.map({ .init(idle: $0) }) else { return nil }
+        let deadlines = AttemptDeadlines(
+            limits,
+            request,
+            idle: settings.idle,
+            margin: engine?.deadlineMargin ?? .zero,
+            clock: settings.clock
+        )
         if let error = deadlines.passed { return error }
         state.withLock { $0.parts.deadlines = deadlines }
         deadlines.begin(self)
@@ -186,7 +192,7 @@ extension Exchange {
             endDeadlines()
             let isResumable = attempt.receiver.isResumable
             let (outcome, question) = state.withLock { state in
-                let outcome = state.machine.outcome(result)
+                let outcome = Machine.Outcome(result: result, head: state.machine.lastHead)
                 return (outcome, state.machine.question(after: outcome, isResumable: isResumable))
             }
             let pause = question.flatMap { question in locals.restore { question(Date()) } }

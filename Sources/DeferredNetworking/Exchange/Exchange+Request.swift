@@ -103,7 +103,7 @@ extension Exchange {
         case .deliver(let response):
             state.withLock { $0.completion.take() }?(.success(response)) { _ in }
         case .finish(let result):
-            end?.completion?(result.mapError { $0.naming(url) }) { conclude($0, end?.timer) }
+            state.withLock { $0.completion.take() }?(result.mapError { $0.naming(url) }) { conclude($0, end?.timer) }
         case .finishStream(let error):
             conclude(error?.naming(url), end?.timer)
         case .leave:
@@ -151,7 +151,6 @@ extension Exchange {
 
     /// The parts that an exchange that has ended no longer needs, for use and release outside of the lock.
     struct End {
-        var completion: Completion?
         var timer: ClockTimer?
         var stop: (@Sendable () -> Void)?
     }
@@ -163,8 +162,8 @@ extension Exchange.State {
     fileprivate func lateTask(_ error: (any Error)?) -> (any EngineTask)? { error?.isLate == true ? parts.task : nil }
 
     fileprivate mutating func takeEnd() -> Exchange.End {
-        defer { (completion, timer, stop) = (nil, nil, nil) }
-        return Exchange.End(completion: completion, timer: timer, stop: stop)
+        defer { (timer, stop) = (nil, nil) }
+        return Exchange.End(timer: timer, stop: stop)
     }
 }
 

@@ -95,9 +95,15 @@ package final class Exchange: Sendable {
         var policies = RequestPolicies.none
         var redirects = URLClient.RedirectPolicy.follow()
 
+        /// The header fields, in lower case, that no redirect takes to another origin.
+        var homeFields: Set<String> = []
+
         /// Kept instead of the platform's; nil for those of the engine's settings.
         var deadlines: URLClient.Deadlines?
         var clock: any Clock<Duration> = ContinuousClock()
+
+        /// The idle deadline of this request alone, which its own time-out doesn't change.
+        var idle: Duration?
 
         /// The time limit of the whole request.
         var total: Duration?
@@ -156,7 +162,12 @@ package final class Exchange: Sendable {
         isMeasured = delegate?.isMeasured ?? false
         state = Lock(
             State(
-                machine: Machine(request, settings.policies, redirectLimit: settings.redirects.limit),
+                machine: Machine(
+                    request,
+                    settings.policies,
+                    redirectLimit: settings.redirects.limit,
+                    homeFields: settings.homeFields
+                ),
                 attempt: Attempt(receiver),
                 parts: Parts(delegate: delegate),
                 completion: completion

@@ -175,7 +175,13 @@ extension ExchangeStateMachine {
 
     /// - Parameter run: that of the task which waits for the answer, or nil if no task runs.
     private mutating func consider(_ head: ResponseHead, holding run: Run?) {
-        switch RedirectRules.verdict(on: head, to: request, after: chain, limit: redirectLimit) {
+        switch RedirectRules.verdict(
+            on: head,
+            to: request,
+            after: chain,
+            limit: redirectLimit,
+            homeFields: homeFields
+        ) {
         case .follow(let proposal, let body):
             round += 1
             let question = Question.redirect(head, proposal: proposal, body)
@@ -199,6 +205,10 @@ extension ExchangeStateMachine {
         case .follow(let next):
             do throws(URLClientError) {
                 let checked = try reauthorized(checked(next, proposal: proposal, body))
+                // Unless the caller has given it another one.
+                if checked.hasOneShotBody, next.httpBodyStream === proposal.httpBodyStream {
+                    return fail(with: URLError(.requestBodyStreamExhausted, failing: checked.url), holding: run)
+                }
                 chain.append(request.url)
                 guard let run else { return actions.append(.startTask(checked, start(checked))) }
                 request = checked
@@ -263,8 +273,10 @@ extension ExchangeStateMachine {
         proposal: URLRequest,
         _ body: CheckedRequest.Body
     ) throws(URLClientError) -> CheckedRequest {
+        var next = next
+        RedirectRules.confine(&next, like: proposal, homeFields: homeFields)
         // Another method than the proposed one has another body.
-        try request.following(next, body: next.httpMethod == proposal.httpMethod ? body : .inRequest)
+        return try request.following(next, body: next.httpMethod == proposal.httpMethod ? body : .inRequest)
     }
 
     /// Returns a request after a redirect with an answer for its own URL, if it carries one for another URL.

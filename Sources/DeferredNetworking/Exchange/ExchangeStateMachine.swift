@@ -111,6 +111,7 @@ struct ExchangeStateMachine {
     var request: CheckedRequest
     let policies: RequestPolicies
     let redirectLimit: Int
+    let homeFields: Set<String>
     private let authenticates: Bool
 
     private var attempts = 0
@@ -142,16 +143,16 @@ struct ExchangeStateMachine {
     init(
         _ request: CheckedRequest,
         _ policies: RequestPolicies = .none,
-        redirectLimit: Int = RedirectRules.hopLimit
+        redirectLimit: Int = RedirectRules.hopLimit,
+        homeFields: Set<String> = []
     ) {
         (original, self.request) = (request, request)
         self.policies = policies
-        self.redirectLimit = redirectLimit
-        let (preemptive, answer) = (policies.authentication.preemptive, policies.authentication.answer)
-        let isFree = (preemptive != nil || answer != nil) && request.value(of: "Authorization") == nil
-        authenticates = isFree && answer != nil
-        credential = isFree ? preemptive : nil
-        digest = isFree ? policies.authentication.digest.map(DigestAnswers.init) : nil
+        (self.redirectLimit, self.homeFields) = (redirectLimit, homeFields)
+        let authentication = policies.authentication
+        authenticates = !authentication.isNone && request.value(of: "Authorization") == nil
+        credential = authenticates ? authentication.preemptive : nil
+        digest = authenticates ? authentication.digest.map(DigestAnswers.init) : nil
     }
 
     var hasDigest: Bool { digest != nil }
@@ -306,9 +307,6 @@ struct ExchangeStateMachine {
         prepare(isNewAttempt: false)
     }
 
-    /// Returns the outcome of the attempt.
-    func outcome(_ result: Result<ReceivedResponse, any Error>) -> Outcome { Outcome(result: result, head: lastHead) }
-
     /// Returns the question whether there is another attempt; nil if there is none, or a credential is asked for first.
     mutating func question(after outcome: Outcome, isResumable: Bool = false) -> RetryQuestion? {
         guard case .finishing = state, cancellation == nil, !isDelivered, outcome.head.map({ isChallenge($0) }) != true,
@@ -335,7 +333,7 @@ struct ExchangeStateMachine {
         }
         round += 1
         if isChallenged, let head = outcome.head {
-            if digest?.mayAnswer(head.challenges, from: original.url, body: { original.bodyInMemory }) == true {
+            if digest?.mayAnswer(head.challenges, body: { original.bodyInMemory }) == true {
                 challenges += 1
                 steps.append(.tell(head))
                 return startAttempt()

@@ -25,7 +25,6 @@ struct ResumableUploadReceiver: ResponseReceiver {
 
     private let body: ResumableBody
     private var response: DataReceiver
-    private let onProgress: @Sendable (BodyProgress) -> Void
     private var step = Step.send
 
     /// The URL of the caller's request.
@@ -34,11 +33,8 @@ struct ResumableUploadReceiver: ResponseReceiver {
     /// The URL of the upload, once the server has offered it.
     private var upload: URL?
 
-    /// The last response to the question how many bytes have arrived.
-    private var answer: ResponseHead?
-
-    init(_ body: ResumableBody, _ response: DataReceiver, onProgress: @escaping @Sendable (BodyProgress) -> Void) {
-        (self.body, self.response, self.onProgress) = (body, response, onProgress)
+    init(_ body: ResumableBody, _ response: DataReceiver) {
+        (self.body, self.response) = (body, response)
     }
 
     var isResumable: Bool { upload != nil }
@@ -50,7 +46,6 @@ struct ResumableUploadReceiver: ResponseReceiver {
             return request.setting("?1", for: "Upload-Complete")
                 .setting(Self.version, for: "Upload-Draft-Interop-Version")
         case .ask(let upload):
-            answer = nil
             return try request.following(self.request(like: request, "HEAD", upload), body: .inRequest)
         case .append(let upload, let offset):
             var next = self.request(like: request, "PATCH", upload)
@@ -85,10 +80,7 @@ struct ResumableUploadReceiver: ResponseReceiver {
     }
 
     mutating func receive(head: ResponseHead, of exchange: Exchange) throws -> HeadVerdict {
-        if case .ask = step {
-            answer = head
-            return .take
-        }
+        if case .ask = step { return .take }
         return response.receive(head: head, of: exchange)
     }
 
@@ -100,14 +92,18 @@ struct ResumableUploadReceiver: ResponseReceiver {
     func report(_ progress: BodyProgress) {
         switch (step, progress.direction) {
         case (.ask, _): break
-        case (.append(_, let offset), .sent): onProgress(.sent(offset + progress.completed, of: body.length))
-        case (.append, .received), (.send, _): onProgress(progress)
+        case (.append(_, let offset), .sent): response.report(.sent(offset + progress.completed, of: body.length))
+        case (.append, .received), (.send, _): response.report(progress)
         }
     }
 
     mutating func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd {
-        if case .ask(let upload) = step, case .success = result, let answer { return goOn(to: upload, answer) }
-        if case .ask = step, case .failure(let error) = result { return .result(.failure(error)) }
+        if case .ask(let upload) = step {
+            switch result {
+            case .success(let answer): return goOn(to: upload, answer)
+            case .failure(let error): return .result(.failure(error))
+            }
+        }
         if upload != nil, case .success(let head) = result, head.value(of: "Upload-Complete") == "?0" {
             return fail("says that it isn't complete")
         }
@@ -118,8 +114,8 @@ struct ResumableUploadReceiver: ResponseReceiver {
 
     private mutating func goOn(to upload: URL, _ answer: ResponseHead) -> AttemptEnd {
         guard answer.status.isSuccess else {
-            // It is gone, unless it only can't be asked now.
-            if answer.status.isClientError { forget() }
+            // It is gone, unless it only can't be asked now, or not with this credential.
+            if answer.status.isClientError, ![401, 408, 429].contains(answer.status) { forget() }
             let code = URLClientError.Code.unacceptableStatus(code: answer.status.code, body: Data())
             return .result(.failure(URLClientError(code, of: answer)))
         }

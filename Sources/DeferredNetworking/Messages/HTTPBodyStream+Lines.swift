@@ -29,8 +29,11 @@ struct LineIterator: AsyncIteratorProtocol {
     private var splitter: LineSplitter
     private var hasEnded = false
 
-    init(_ pieces: HTTPBodyStream.Iterator, upTo limit: Int) {
-        self.pieces = pieces
+    /// False if a line counts only with its terminator.
+    private let takesRest: Bool
+
+    init(_ pieces: HTTPBodyStream.Iterator, upTo limit: Int, takesRest: Bool = true) {
+        (self.pieces, self.takesRest) = (pieces, takesRest)
         splitter = LineSplitter(limit: limit)
     }
 
@@ -40,7 +43,7 @@ struct LineIterator: AsyncIteratorProtocol {
             guard !hasEnded else { return nil }
             guard let piece = try await pieces.next() else {
                 hasEnded = true
-                return splitter.rest()
+                return takesRest ? splitter.rest() : nil
             }
             splitter.append(piece)
         }

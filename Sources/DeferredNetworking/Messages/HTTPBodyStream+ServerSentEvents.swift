@@ -9,7 +9,7 @@ extension HTTPBodyStream {
     ///
     /// The rules are those of the WHATWG HTML standard, section 9.2, except for reconnecting: that is up to the caller,
     /// with the last ``ServerSentEvent/lastEventID`` and ``ServerSentEvent/retry``, or to the events of a chain. Throws the
-    /// same errors as ``lines``.
+    /// same errors as ``lines``, also ``URLClientError/Code/lineTooLong(limit:)`` for an event of more than 16 MiB.
     public var serverSentEvents: HTTPSequence<ServerSentEvent, any Error> {
         HTTPSequence { ServerSentEventIterator(self, after: "") }
     }
@@ -22,7 +22,7 @@ package struct ServerSentEventIterator: AsyncIteratorProtocol {
 
     /// - Parameter lastEventID: The last event ID of the stream that this one continues.
     package init(_ stream: HTTPBodyStream, after lastEventID: String) {
-        lines = LineIterator(stream.makeAsyncIterator(), upTo: LineIterator.standardLimit)
+        lines = LineIterator(stream.makeAsyncIterator(), upTo: LineIterator.standardLimit, takesRest: false)
         parser = ServerSentEventParser(lastEventID: lastEventID)
     }
 
@@ -35,6 +35,10 @@ package struct ServerSentEventIterator: AsyncIteratorProtocol {
     package mutating func next() async throws -> ServerSentEvent? {
         while let line = try await lines.next() {
             if let event = parser.parse(line) { return event }
+            // A server that never ends an event must not fill the memory.
+            guard parser.pendingSize <= LineIterator.standardLimit else {
+                throw URLClientError.lineTooLong(limit: LineIterator.standardLimit)
+            }
         }
         return nil
     }

@@ -112,9 +112,11 @@ extension HTTPHeaders: RandomAccessCollection {
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The field in one line; of credentials, only the name.
+    /// The field in one line; of credentials, only the name, and of URLs no secrets.
     public var description: String {
-        DisplayText.line("\(name): \(Redaction.isSecret(name) ? Redaction.mark : value)")
+        let isURL = ["location", "content-location", "referer"].contains { isNamed($0) }
+        let shown = Redaction.isSecret(name) ? Redaction.mark : isURL ? Redaction.reference(value) : value
+        return DisplayText.line("\(name): \(shown)")
     }
 
     /// The same as ``description``.

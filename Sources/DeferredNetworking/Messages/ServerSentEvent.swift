@@ -29,6 +29,9 @@ package struct ServerSentEventParser {
         (self.lastEventID, id) = (lastEventID, lastEventID)
     }
 
+    /// The number of bytes of the data of an event that is not complete.
+    var pendingSize: Int { data.utf8.count }
+
     /// Returns the event that this line completes, if any. An event that is incomplete when the stream ends is dropped.
     package mutating func parse(_ line: String) -> ServerSentEvent? {
         var line = line[...]

@@ -7,7 +7,7 @@ package import Foundation
 /// path".
 package enum POSIXFile {
     /// Returns the length in bytes, or nil if `path` is not a regular file that this process can read.
-    static func lengthOfReadableRegularFile(at path: String) -> Int64? {
+    package static func lengthOfReadableRegularFile(at path: String) -> Int64? {
         guard let descriptor = openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) else { return nil }
         defer { _ = close(descriptor) }
         return status(of: descriptor).flatMap { $0.st_mode & S_IFMT == S_IFREG ? Int64($0.st_size) : nil }

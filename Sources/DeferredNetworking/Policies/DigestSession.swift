@@ -93,7 +93,6 @@ package struct DigestAnswers: Sendable {
     /// - Parameter body: As for ``field(method:url:body:)``.
     package mutating func mayAnswer(
         _ challenges: [AuthenticationChallenge],
-        from url: URL,
         body: () -> Data?
     ) -> Bool {
         guard let challenge = DigestChallenge.best(of: challenges), challenge.nonce != sent,
@@ -103,4 +102,9 @@ package struct DigestAnswers: Sendable {
         new = challenge
         return true
     }
+}
+
+extension DigestSession: CustomReflectable {
+    /// No children, so that `dump` doesn't reveal the password.
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

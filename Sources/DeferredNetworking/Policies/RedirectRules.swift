@@ -22,11 +22,13 @@ package enum RedirectRules {
     /// - Parameters:
     ///   - chain: the URLs that redirected, up to the one before `request`.
     ///   - limit: the maximum number of redirects to follow.
+    ///   - homeFields: the fields, in lower case, that are for one origin only, besides secrets.
     static func verdict(
         on head: ResponseHead,
         to request: CheckedRequest,
         after chain: [URL],
-        limit: Int = hopLimit
+        limit: Int = hopLimit,
+        homeFields: Set<String> = []
     ) -> Verdict {
         let url = request.url
         guard let target = target(head.status.code, head.value(of: "Location"), from: url) else { return .deliver }
@@ -38,11 +40,9 @@ package enum RedirectRules {
         if dropsBody(status: head.status.code, method: request.method) {
             dropBody(of: &next)
             body = .inRequest
-        } else if request.hasOneShotBody {
-            return .fail(URLError(.requestBodyStreamExhausted, failing: target))
         }
         if Origin(of: url) != Origin(of: target) {
-            removeHeaders(from: &next, where: isBoundToOrigin)
+            removeHeaders(from: &next) { isBoundToOrigin($0) || homeFields.contains($0) }
         }
         next.url = target
         return .follow(next, body)
@@ -87,13 +87,29 @@ package enum RedirectRules {
         request.httpMethod = "GET"
         request.httpBody = nil
         request.httpBodyStream = nil
-        removeHeaders(from: &request) { $0.hasPrefix("content-") || $0 == "transfer-encoding" }
+        removeHeaders(from: &request, where: describesBody)
+    }
+
+    /// Returns true for fields that are of no use without a body: RFC 9110, sections 15.4 and 10.1.1.
+    package static func describesBody(_ name: String) -> Bool {
+        name.hasPrefix("content-")
+            || ["transfer-encoding", "expect", "trailer", "digest", "repr-digest", "last-modified"].contains(name)
     }
 
     /// Returns true for secrets, which the caller meant for one origin only, and `Host`, which would name the old one.
     package static func isBoundToOrigin(_ name: String) -> Bool {
         // Not a secret, though it is called a key: without it, a repetition could act twice there.
         name == "host" || Redaction.isSecret(name) && name != "idempotency-key"
+    }
+
+    /// Removes the secrets that the library, or the first request, has for another origin than the one that the caller has
+    /// chosen instead. What the caller has set itself stays.
+    static func confine(_ next: inout URLRequest, like proposal: URLRequest, homeFields: Set<String>) {
+        guard let url = next.url, let proposed = proposal.url, Origin(of: url) != Origin(of: proposed) else { return }
+        for (name, value) in proposal.allHTTPHeaderFields ?? [:] {
+            guard isBoundToOrigin(name.lowercased()) || homeFields.contains(name.lowercased()) else { continue }
+            if next.value(forHTTPHeaderField: name) == value { next.setValue(nil, forHTTPHeaderField: name) }
+        }
     }
 
     private static func removeHeaders(from request: inout URLRequest, where isRemoved: (String) -> Bool) {

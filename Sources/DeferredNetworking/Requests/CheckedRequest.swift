@@ -170,8 +170,8 @@ package final class CheckedRequest: Sendable {
     /// Returns this request with the same bytes from elsewhere.
     func with(_ body: Body) -> CheckedRequest { CheckedRequest(self, body: body) }
 
-    /// Returns this request with a header field that the library generates.
-    func setting(_ value: String, for name: String) -> CheckedRequest {
+    /// Returns this request with a header field that the library generates, or without the field if `value` is `nil`.
+    func setting(_ value: String?, for name: String) -> CheckedRequest {
         var request = request
         request.setValue(value, forHTTPHeaderField: name)
         return CheckedRequest(self, request: request)

@@ -26,6 +26,9 @@ package final class StreamedBody: Sendable, Hashable {
     private let alreadySent: (any Error)?
     private let wasOpened = Atomic(false)
 
+    /// True once all of the bytes are in a file. These order nothing else.
+    private let wasSpooled = Atomic(false)
+
     private struct Spool {
         /// The file with the bytes, from the first request for it on.
         var file: Task<SpooledFile>?
@@ -59,8 +62,11 @@ package final class StreamedBody: Sendable, Hashable {
         return HTTPBodyStream(AsyncThrowingStream { throw alreadySent })
     }
 
-    /// True if the body can be sent only once.
-    package var isOneShot: Bool { alreadySent != nil && !isSpooled }
+    /// True if the body can be sent only once: also one that was not spooled to its end.
+    package var isOneShot: Bool {
+        alreadySent != nil
+            && !(isSpooled && (wasSpooled.load(ordering: .relaxed) || !wasOpened.load(ordering: .relaxed)))
+    }
 
     /// True if an engine can't send the bytes as they come. None is asked for of an announced length of 0, so that it would
     /// not be seen if there are some.
@@ -107,6 +113,7 @@ package final class StreamedBody: Sendable, Hashable {
                 file.remove()
             }
             try _Concurrency.Task.checkCancellation()
+            wasSpooled.store(true, ordering: .relaxed)
             return file
         }
     }
@@ -150,10 +157,10 @@ final class SpooledFile: Sendable {
 
     init() throws {
         url = FileManager.default.temporaryDirectory.appending(path: "deferred-body-\(UUID().uuidString)")
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-        guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: attributes) else {
-            throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: url.path])
+        guard let descriptor = POSIXFile.openFile(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC) else {
+            throw FileFailure.writing(url.path)
         }
+        _ = close(descriptor)
     }
 
     deinit {

@@ -52,6 +52,11 @@ struct AdmissionStateMachine {
         return .start(request)
     }
 
+    /// Returns whether a request has no place.
+    func isWaiting(_ request: UInt64) -> Bool {
+        waiting.contains(request) || returning.contains(request) || aside.contains(request)
+    }
+
     /// Handles the end of a request that arrived and wasn't refused.
     mutating func left(_ request: UInt64) -> Action? {
         if waitingCount > 0, waiting.remove(request) || returning.remove(request) || aside.remove(request) != nil {

@@ -14,6 +14,8 @@ package struct FairQueue: Sendable {
 
     package var count: Int { waiting.count }
 
+    func contains(_ item: UInt64) -> Bool { waiting.contains(item) }
+
     package mutating func append(_ item: UInt64, host: String) {
         waiting.insert(item)
         if lines[host] == nil {

@@ -67,7 +67,7 @@ extension Transport {
         let onProgress = reporter.counting(direction)
         let data = DataReceiver(limit: configuration.maximumBodySize, onProgress: onProgress)
         let receiver: any ResponseReceiver =
-            resumable.map { ResumableUploadReceiver($0, data, onProgress: onProgress) } ?? data
+            resumable.map { ResumableUploadReceiver($0, data) } ?? data
         return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) {
             try make($0.data.body, $0.data.head)
         }

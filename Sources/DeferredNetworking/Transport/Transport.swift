@@ -202,9 +202,15 @@ package final class Transport: Sendable {
 
     /// Fails all running and waiting requests.
     func abortAll(with error: @Sendable (URL) -> any Error) {
-        // The newest first: these are waiting, and must not start when running requests make room for them.
-        let requests = state.withLock { $0.requests.values.sorted { $0.identifier > $1.identifier } }
-        for request in requests {
+        // Those that wait first: they must not start when running requests make room for them.
+        let (waiting, running) = state.withLock { state in
+            let all = state.requests.values.sorted { $0.identifier > $1.identifier }
+            return (
+                all.filter { state.admission.isWaiting($0.identifier) },
+                all.filter { !state.admission.isWaiting($0.identifier) }
+            )
+        }
+        for request in waiting + running {
             request.cancel(with: error(request.url))
         }
     }
@@ -223,9 +229,7 @@ package final class Transport: Sendable {
         case .start(let request, let engine):
             let retained = engine.map(retaining)
             // One that fails at once makes room for the next, and so on.
-            if Trampoline.nest({ request.admitted(retained) }) == nil {
-                Trampoline.putOff { request.admitted(retained) }
-            }
+            Trampoline.perform { request.admitted(retained) }
         case .refuse(let request): request.cancel(with: URLClientError.shutDown)
         case .invalidate(let engine): engine?.invalidate()
         }
@@ -249,11 +253,10 @@ extension Exchange.Settings {
         onInterimResponse = options.onInterimResponse
         cachePartition = options.cachePartition
         rateLimit = options.rateLimit
-        let redirects = options.redirects ?? transport.configuration.redirects
-        self.redirects = options.homeFields.isEmpty ? redirects : redirects.keepingAtHome(options.homeFields)
-        var deadlines = transport.configuration.deadlines
-        deadlines.idle = options.idle ?? deadlines.idle
-        self.deadlines = deadlines
+        redirects = options.redirects ?? transport.configuration.redirects
+        homeFields = Set(options.homeFields.map { $0.lowercased() })
+        deadlines = transport.configuration.deadlines
+        idle = options.idle
         clock = transport.configuration.deadlineClock
         total = options.total ?? transport.totalDeadline
         if let priority = options.priority { configure = { $0.priority = priority } }

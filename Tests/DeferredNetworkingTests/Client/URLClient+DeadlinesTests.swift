@@ -57,6 +57,14 @@ extension URLClientTests {
             #expect(await URLClient.fresh().begin(request).ending() == .url(.timedOut))
         }
 
+        @Test func `an idle deadline of the request's options replaces its own time-out`() async throws {
+            let server = try LoopbackServer { _ in .response(body: "late").delayed(by: .milliseconds(300)) }
+            defer { server.stop() }
+            let request = URLRequest(server.url("/")) { $0.timeoutInterval = 0.05 }
+            let options = URLClient.RequestOptions(idle: .seconds(20))
+            #expect(try await URLClient.fresh().begin(request, options: options).text() == "late")
+        }
+
         @Test func `a head that comes too late ends an attempt, and a late body does not`() async throws {
             let (ports, clock) = ([try PromptedPort(), try PromptedPort()], ManualClock())
             let client = URLClient.fresh {

@@ -52,6 +52,21 @@ extension URLClientTests {
             #expect(try folder.contents() == ["file"])
         }
 
+        @Test func `a response that is followed by another attempt takes no file's place`() async throws {
+            let server = try LoopbackServer { $0.number == 1 ? .response(202, body: "not yet") : .response(410) }
+            defer { server.stop() }
+            let folder = try TemporaryDirectory()
+            try Data("old".utf8).write(to: folder.file)
+            let client = URLClient.fresh {
+                $0.retries.attempts = 2
+                $0.retries.base = .zero
+                $0.retries.statuses.insert(202)
+            }
+            let error = await client.download(URLRequest(url: server.url("/")), to: folder.file).failure()
+            #expect((error as? URLClientError)?.code == .unacceptableStatus(code: 410, body: Data()))
+            #expect(try Data(contentsOf: folder.file) == Data("old".utf8) && folder.contents() == ["file"])
+        }
+
         @Test func `its progress reports how much was resumed`() async throws {
             let source = try TemporaryDirectory()
             try LoopbackServer.Payload.patternBytes(0..<100_000).write(to: source.file)

@@ -55,6 +55,46 @@ extension URLClientTests {
             #expect(try await URLClient.fresh().begin(request).text() == "POST body")
         }
 
+        @Test func `a body that is gone fails only a redirect that is followed`() async throws {
+            let server = try server()
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.validation = .any }
+            let request = URLRequest(server.url("/old")) { $0.httpMethod = "POST" }
+            for (redirects, expected) in [
+                (.none, .status(307)), (.sameOrigin(), .url(.requestBodyStreamExhausted)),
+                (.custom { _, _ in nil }, .status(307)),
+            ] as [(URLClient.RedirectPolicy, Ending)] {
+                let bytes = AsyncStream<Data> { continuation in
+                    continuation.yield(Data("body".utf8))
+                    continuation.finish()
+                }
+                var options = URLClient.RequestOptions()
+                options.redirects = redirects
+                #expect(await client.upload(request, from: .stream(bytes), options: options).ending() == expected)
+            }
+        }
+
+        @Test func `a closure that leads elsewhere takes no secret along but its own`() async throws {
+            let server = try server()
+            defer { server.stop() }
+            var other = try #require(URLComponents(url: server.url("/new"), resolvingAgainstBaseURL: false))
+            other.host = "localhost"
+            let elsewhere = try #require(other.url)
+            for own in [nil, "Bearer own"] {
+                let client = URLClient.fresh {
+                    $0.authentication = .bearer("secret")
+                    $0.redirects = .custom { _, proposal in
+                        var next = proposal
+                        next.url = elsewhere
+                        if let own { next.setValue(own, forHTTPHeaderField: "Authorization") }
+                        return next
+                    }
+                }
+                let (_, head) = try await client.begin(server.url("/old")).get()
+                #expect(head.headers["X-Authorization"] == own ?? "none")
+            }
+        }
+
         @Test(arguments: [0, 3])
         func `a loop ends at the limit with its chain`(limit: Int) async throws {
             let server = try server()

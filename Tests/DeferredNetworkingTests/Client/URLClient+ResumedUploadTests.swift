@@ -222,8 +222,27 @@ extension URLClientTests {
             #expect("\(error.map { $0.localizedDescription } ?? "")".contains("isn't complete"))
         }
 
+        @Test func `a question that needs another credential doesn't begin the upload anew`() async throws {
+            let uploads = Uploads(breakingAfter: [500_000])
+            let server = try uploads.start { request in
+                request.method == "HEAD" && request.headers["Authorization"] == "Bearer old"
+                    ? .response(401, headers: ["WWW-Authenticate": "Bearer"]) : nil
+            }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.retries.attempts = 2
+                $0.retries.base = .milliseconds(1)
+                $0.authentication = .custom(preemptive: .bearer(token: "old")) { _ in .success(.bearer(token: "new")) }
+            }
+            let request = URLRequest(server.url("/files")) { $0.httpMethod = "POST" }
+            let bytes = Uploads.bytes(0..<Self.length)
+            #expect(try await client.upload(request, from: .data(bytes), options: Self.options).text() == "done")
+            #expect(server.requests.map(\.method) == ["POST", "HEAD", "HEAD", "PATCH"])
+        }
+
         private static let answers: [(script: LoopbackServer.Script, count: Int, part: String)] = [
-            (.response(404), 2, "404"), (.response(503), 4, "503"),
+            (.response(404), 2, "404"), (.response(503), 4, "503"), (.response(408), 4, "408"),
+            (.response(429), 4, "429"),
             (.response(204, headers: ["Upload-Offset": "9", "Upload-Complete": "?1"]), 2, "has all of the body"),
             (.response(204, headers: ["Upload-Complete": "?0"]), 2, "how much"),
             (.response(204, headers: ["Upload-Offset": "99999999999"]), 2, "how much"),

@@ -61,6 +61,21 @@ extension URLClientTests {
             #expect(whole.entries.count >= 3 && whole.entries.allSatisfy { $0 == Data("abc".utf8) })
         }
 
+        @Test func `a spooled sequence that stalls is a time-out, and no second attempt's error`() async throws {
+            let server = try LoopbackServer { _ in .response(200) }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.retries.attempts = 2
+                $0.retries.base = .zero
+                $0.deadlines.idle = .milliseconds(100)
+            }
+            let (pieces, continuation) = AsyncStream<Data>.makeStream()
+            let request = URLRequest(server.url("/")) { $0.httpMethod = "PUT" }
+            #expect(await client.upload(request, from: .stream(pieces, spooled: true)).ending() == .url(.timedOut))
+            #expect(server.requestCount == 0)
+            continuation.finish()
+        }
+
         @Test func `a sequence that can be sent once is not sent again, unless it is spooled`() async throws {
             let server = try LoopbackServer { request in
                 switch request.path {

@@ -134,6 +134,13 @@ struct CookieJarTests {
         #expect(try header("http://h.example/") == "a=3")
     }
 
+    @Test func `a secure cookie that has expired is in nobody's way`() throws {
+        try store("a=1; Secure; Max-Age=60", from: "https://h.example/")
+        let url = try #require(URL(string: "http://h.example/"))
+        jar.store(ResponseHead(url: url, status: 200, headers: ["Set-Cookie": "a=2"]), now: now + 61)
+        #expect(try header("http://h.example/", after: 62) == "a=2")
+    }
+
     @Test(arguments: ["http://example.com/", "http://foo.example.com/", "http://www.login.example.com/"])
     func `without TLS, no cookie is sent beside a secure one`(source: String) throws {
         let domain = source.contains("login") ? "" : "; Domain=Example.com"

@@ -329,6 +329,11 @@ final class PartialFileTests {
         var second = try PartialFile(destination: destination, of: other, isResumable: true)
         #expect(!second.canResume)
         second.abandon()
+        // Until bytes come, it is somebody else's.
+        #expect(try names == ["file.partial", "file.partial.validator"])
+        var third = try PartialFile(destination: destination, of: other, isResumable: true)
+        try third.restart(validator: nil)
+        third.abandon()
         #expect(try names == [])
     }
 }

@@ -80,7 +80,10 @@ private struct Simulation {
         case .judged(let identifier, let isLost):
             feed(identifier) {
                 let failure = URLError(.networkConnectionLost)
-                let outcome = $0.outcome(isLost ? .failure(failure) : .success(.file(.made(200))))
+                let outcome = ExchangeStateMachine.Outcome(
+                    result: isLost ? .failure(failure) : .success(.file(.made(200))),
+                    head: $0.lastHead
+                )
                 $0.judged(outcome, pause: $0.question(after: outcome)?(Date()))
             }
         case .pauseEnded(let identifier, let round): feed(identifier) { $0.pauseEnded(round: round) }

@@ -48,6 +48,28 @@ struct ExchangeTests {
 
     #endif
 
+    @Test func `a stream is told of once, however its head races with a cancellation`() throws {
+        let head = ResponseHead(url: try #require(URL(string: "http://host/")), status: 200)
+        for _ in 0..<2_000 {
+            let (made, results) = (Log<(Exchange, Int)>(), Log<Bool>())
+            let engine = StubEngine { _, exchange, number in
+                made.add((exchange, number))
+                return StubTask()
+            }
+            let exchange = Exchange.begin(
+                .checked(try request("/")),
+                on: RetainedEngine(engine),
+                to: StreamReceiver(StreamBuffer(URLClient.Configuration()), onProgress: { _ in }) { _ in }
+            ) { result, conclude in
+                results.add((try? result.get()) != nil)
+                if case .failure(let error) = result { conclude(error) }
+            }
+            let (_, number) = try #require(made.entries.first)
+            race(2) { if $0 == 0 { exchange.receive(head, nil, of: number) } else { exchange.cancel() } }
+            #expect(results.entries.count == 1)
+        }
+    }
+
     @Test func `a cancelled exchange ends at once with the failing URL`() async throws {
         let request = try request("/hang")
         let outcome = try await outcome(of: request, on: StubProtocol.session()) { $0.cancel() }

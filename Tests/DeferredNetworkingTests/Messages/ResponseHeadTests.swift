@@ -85,5 +85,9 @@ struct ResponseHeadTests {
         dump(named, to: &dumped)
         #expect(!"\(named)\(String(reflecting: named))\(dumped)".contains("secret"))
         #expect("\(named)".hasPrefix("404 Not Found"))
+        let field = HTTPHeaders.Field(name: "Location", value: "https://user:secret@app/cb?code=secret&x=1")
+        #expect(field.description == "Location: https://…@app/cb?code=…&x=1")
+        dump(URLClient.Authentication.digest(user: "me", password: "secret"), to: &dumped)
+        #expect(!dumped.contains("secret"))
     }
 }

@@ -63,6 +63,31 @@ struct ServerSentEventTests {
         #expect(events.map(\.lastEventID) == ["1", "2", "3"] && parser.lastEventID == "3")
     }
 
+    @Test func `an event without an end is an error, however short its lines are`() async {
+        let body = HTTPBodyStream(
+            AsyncStream(unfolding: {
+                Data((String(repeating: "data: \(String(repeating: "x", count: 8_000))\n", count: 100)).utf8)
+            })
+        )
+        let error = await #expect(throws: URLClientError.self) {
+            for try await event in body.serverSentEvents { Issue.record("\(event.data.count)") }
+        }
+        #expect(error == .lineTooLong(limit: 16 << 20))
+    }
+
+    @Test func `a line counts only with its end`() async throws {
+        for (text, retry) in [("retry: 10000", nil), ("retry: 10000\n", .seconds(10))] as [(String, Duration?)] {
+            let body = HTTPBodyStream(
+                AsyncStream {
+                    $0.yield(Data(text.utf8)); $0.finish()
+                }
+            )
+            var events = ServerSentEventIterator(body, after: "")
+            #expect(try await events.next() == nil)
+            #expect(events.retry == retry)
+        }
+    }
+
     @Test func `the examples of the standard`() throws {
         #expect(try events("data: YHOO\ndata: +2\ndata: 10\n\n").map(\.data) == ["YHOO\n+2\n10"])
         let second = try events(

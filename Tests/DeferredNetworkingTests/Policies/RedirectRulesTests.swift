@@ -117,11 +117,18 @@ struct RedirectRulesTests {
         #expect(error.localizedDescription.hasSuffix("\"http://a/x#f\""))
     }
 
-    @Test func `a body stream that was read cannot be sent again`() throws {
+    @Test func `without its body, a request has no fields that describe one`() throws {
         var request = try request(method: "POST")
+        for field in ["Content-Type", "Expect", "Trailer", "Digest", "Last-Modified", "Accept"] {
+            request.setValue("x", forHTTPHeaderField: field)
+        }
         request.httpBodyStream = InputStream(data: Data("x".utf8))
-        #expect(throws: URLError.self) { try followed(307, "/x", request) }
-        #expect(try followed(303, "/x", request)?.httpBodyStream == nil)
+        #expect(try followed(307, "/x", request)?.httpBodyStream != nil)
+        let next = try #require(try followed(303, "/x", request))
+        #expect(next.httpBodyStream == nil && next.value(forHTTPHeaderField: "Accept") == "x")
+        for field in ["Content-Type", "Expect", "Trailer", "Digest", "Last-Modified"] {
+            #expect(next.value(forHTTPHeaderField: field) == nil)
+        }
     }
 
     @Test func `a body file goes with the method`() throws {

@@ -37,7 +37,7 @@ extension URLClient {
         /// Answers challenges of the scheme Digest, before `answer` is asked.
         var digest: DigestSession?
 
-        var isNone: Bool { preemptive == nil && answer == nil && digest == nil }
+        var isNone: Bool { answer == nil }
 
         /// No credentials.
         public static let none = Self(preemptive: nil, answer: nil)

@@ -45,24 +45,13 @@ extension URLClient {
         /// - Parameters:
         ///   - limit: The maximum number of redirects to follow, whatever the closure returns.
         ///   - decide: Takes the redirect and the request that would be sent next, and returns the request to send, or
-        ///     `nil` to take the redirect as the response. Called on internal threads; must not block.
+        ///     `nil` to take the redirect as the response. To another origin than the proposal's, secrets that are in the
+        ///     proposal aren't sent, but other values are. Called on internal threads; must not block.
         public static func custom(
             atMost limit: Int = 20,
             _ decide: @escaping @Sendable (_ redirect: ResponseHead, _ proposal: URLRequest) -> URLRequest?
         ) -> Self {
             Self(limit: limit, isCustom: true, decide: decide)
-        }
-
-        /// Returns this policy without some header fields in requests to another origin.
-        func keepingAtHome(_ fields: [String]) -> Self {
-            Self(limit: limit, isCustom: isCustom) { [decide] head, proposal in
-                guard let to = proposal.url, Origin(of: head.url) != Origin(of: to) else {
-                    return decide(head, proposal)
-                }
-                var proposal = proposal
-                for field in fields { proposal.setValue(nil, forHTTPHeaderField: field) }
-                return decide(head, proposal)
-            }
         }
     }
 }

@@ -39,6 +39,7 @@ extension Cache: URLClient.ResponseCache {
             var asked = HTTPRequest(request)
             asked.cachePartition = caller.partition
             if caller.isPersonal { asked[CacheOwnerOption.self] = client }
+            asked[CacheSenderOption.self] = .init(client: client, timeout: request.request.timeoutInterval)
             let loading = HTTPTask(asked)
             let observer = loading.observer
             let promise = URLClient.CacheConnection.Response.Promise()
@@ -60,14 +61,27 @@ enum CacheOwnerOption: HTTPRequestOption {
     static let name = ":client"
 }
 
+/// Tells apart the requests that wait for an equal one and don't fail with it: another client has its own connections,
+/// and another time-out its own end. They share a response all the same.
+enum CacheSenderOption: HTTPRequestOption {
+    struct Sender: Hashable, Sendable {
+        let client: String
+        /// In seconds.
+        let timeout: TimeInterval
+    }
+
+    static let defaultValue: Sender? = nil
+}
+
 extension HTTPRequest {
     /// Creates the request that stands for a client's in its cache. The body stays where it is.
-    fileprivate init(_ request: CheckedRequest) {
+    init(_ request: CheckedRequest) {
         let fields = request.request.allHTTPHeaderFields ?? [:]
         self.init(
             HTTPMethod(rawValue: request.request.httpMethod ?? "GET"),
             url: request.url,
-            headers: HTTPHeaders(fields.map { .init(name: $0.key, value: $0.value) })
+            // A dictionary has no order, and equal requests have their fields in the same one.
+            headers: HTTPHeaders(fields.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: $0.value) })
         )
         delivery = .stream
         switch request.request.cachePolicy {

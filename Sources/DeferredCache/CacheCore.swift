@@ -54,12 +54,15 @@ final class CacheCore: Sendable {
             return task.pass(to: next)
         }
         let query = CacheQuery(task, next, key, asked, caller: caller, statusName: statusName)
-        if reads, !asked.directives.flags.contains(.noStore) {
+        let flags = asked.directives.flags
+        // One that must not be sent is looked up in any case, and gets a 504 if it can't be answered: RFC 9111, section
+        // 5.2.1.7.
+        if reads, flags.contains(.onlyIfCached) || !flags.contains(.noStore) {
             return lookUp(query, .new(closedCount: sharedFetches.closedCount))
         }
         count { $0.bypassed += 1 }
         query.note { $0.forwarding = reads ? .bypass : .method }
-        CacheFetch(core: self, query: query, ticket: nil).send()
+        CacheFetch(core: self, query: query).send()
     }
 
     /// Looks for a stored response.
@@ -152,7 +155,7 @@ final class CacheCore: Sendable {
         _ fallback: ReuseRules.Reuse?,
         _ stage: CacheQuery.Stage
     ) {
-        var fetch = CacheFetch(core: self, query: query, ticket: nil)
+        var fetch = CacheFetch(core: self, query: query)
         (fetch.stored, fetch.kind, fetch.fallback) = (stored, kind, fallback)
         guard let key = fetchKey(query, stage) else { return fetch.begin() }
         let (alone, start) = (fetch, now())
@@ -255,11 +258,7 @@ final class CacheCore: Sendable {
         guard request.method == .get,
             let shared = sharedFetches.lead(key, now(), of: task.execution.reporter)
         else { return true }
-        var fetch = CacheFetch(
-            core: self,
-            query: CacheQuery(task, query.next, query.key, asked),
-            ticket: nil
-        )
+        var fetch = CacheFetch(core: self, query: CacheQuery(task, query.next, query.key, asked))
         (fetch.stored, fetch.shared, fetch.isInBackground) = (stored, shared, true)
         if !stored.head.conditions.isEmpty { fetch.kind = .validation }
         guard background.add(task.execution) else {

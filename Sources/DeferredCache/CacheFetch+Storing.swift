@@ -71,16 +71,15 @@ extension CacheFetch {
             removeOutdated(by: head)
             return finish(response)
         }
-        let copy = self
         DispatchQueue.global(qos: .userInitiated).async {
             if Self.copy(file, to: writer) == size {
                 writer.commit(full)
-                copy.query.note { $0.isStored = true }
+                query.note { $0.isStored = true }
             } else {
                 writer.discard()
-                copy.removeOutdated(by: head)
+                removeOutdated(by: head)
             }
-            copy.finish(response)
+            finish(response)
         }
     }
 
@@ -110,15 +109,14 @@ extension CacheFetch {
         guard let stored, let ticket,
             stored.head.extent.count + Int64(response.body.count) == head.extent.count
         else { return repeatPlainly() }
-        let copy = self
         stored.body.read(0..<stored.head.extent.count) { beginning in
             guard let beginning else {
-                copy.core.store.removeDamaged(copy.query.key, stored)
-                return copy.repeatPlainly()
+                core.store.removeDamaged(query.key, stored)
+                return repeatPlainly()
             }
             let bytes = beginning + response.body
-            copy.core.store.put(copy.query.key, head, bytes, ticket)
-            copy.answer(StoredResponse(head: head, body: BodyBytes(bytes), version: 0))
+            core.store.put(query.key, head, bytes, ticket)
+            answer(StoredResponse(head: head, body: BodyBytes(bytes), version: 0))
         }
     }
 
@@ -127,24 +125,23 @@ extension CacheFetch {
             stream.cancel()
             return repeatPlainly()
         }
-        let copy = self
         // Whoever comes from now on has not waited for the head.
         close()
         query.beginWaiting { stream.cancel() }
         Self.copy(stored, from: 0, to: writer) { isCopied in
-            copy.query.endWaiting()
-            let isCancelled = copy.query.task.failIfCancelled()
+            query.endWaiting()
+            let isCancelled = query.task.failIfCancelled()
             guard isCopied, !isCancelled else {
                 writer.discard()
                 stream.cancel()
-                return isCancelled ? copy.core.end(copy, .cancelled) : copy.repeatPlainly()
+                return isCancelled ? core.end(self, .cancelled) : repeatPlainly()
             }
-            copy.core.count { $0.validated += 1 }
-            let age = head.age(at: copy.core.now()) / 1_000
-            let own = copy.share(stream, head, writer, ticket, from: stored.head.extent.count)
+            core.count { $0.validated += 1 }
+            let age = head.age(at: core.now()) / 1_000
+            let own = share(stream, head, writer, ticket, from: stored.head.extent.count)
             let source = HTTPResponse.Source.validated(age: .seconds(age))
-            let response = Delivery.response(head, own, age: age, source, copy.query.task.request)
-            copy.query.succeed(response)
+            let response = Delivery.response(head, own, age: age, source, query.task.request)
+            query.succeed(response)
         }
     }
 

@@ -34,8 +34,7 @@ struct CacheFetch: Sendable {
 
     func send() {
         let requestTime = core.now()
-        let copy = self
-        let part = query.task.send(request, to: query.next) { copy.arrived($0, requestTime) }
+        let part = query.task.send(request, to: query.next) { arrived($0, requestTime) }
         // The task is complete, and nothing was sent.
         if part == nil { core.end(self, .cancelled) }
     }
@@ -138,7 +137,6 @@ struct CacheFetch: Sendable {
             StoringRules.Exchange(
                 request: query.asked,
                 key: query.key,
-                partition: query.task.request.cachePartition,
                 salt: core.store.salt,
                 stored: stored?.head,
                 isValidation: isValidation,
@@ -230,14 +228,13 @@ struct CacheFetch: Sendable {
         core.count { $0.validated += 1 }
         let age = stored.head.age(at: core.now()) / 1_000
         let reuse = ReuseRules.Reuse(form: .whole, age: age, isStale: false)
-        let copy = self
         if isInBackground {
             query.task.succeed(stored.head.status)
             return core.end(self, .arrived)
         }
         core.deliver(stored, reuse, .validated(age: .seconds(age)), to: query) {
             // This fetch has ended.
-            var next = copy.withoutConditions
+            var next = withoutConditions
             next.shared = nil
             query.task.execution.later { next.begin() }
         }

@@ -30,11 +30,11 @@ extension Cache {
     }
 }
 
-/// The health of a store, and who wants to know when it changes.
+/// The health of a store, and its observer.
 final class HealthMonitor: Sendable {
     private struct State: Sendable {
         var health = Cache.Health()
-        var observers: [@Sendable (Cache.Health) -> Void] = []
+        var observer: (@Sendable (Cache.Health) -> Void)?
     }
 
     private let now: @Sendable () -> CacheInstant
@@ -47,7 +47,7 @@ final class HealthMonitor: Sendable {
     /// Calls `observer` whenever storing begins to fail, or works again; at once if it fails already.
     func observe(_ observer: @escaping @Sendable (Cache.Health) -> Void) {
         let health = state.withLock { state in
-            state.observers.append(observer)
+            state.observer = observer
             return state.health
         }
         if !health.isStoring { observer(health) }
@@ -61,13 +61,13 @@ final class HealthMonitor: Sendable {
     func stored() { change(isStoring: true) { _ in } }
 
     private func change(isStoring: Bool, _ body: (inout Cache.Health) -> Void) {
-        let observers = state.withLock { state in
+        let observer = state.withLock { state in
             let isNew = state.health.isStoring != isStoring
             state.health.isStoring = isStoring
             body(&state.health)
-            return isNew ? state.observers : []
+            return isNew ? state.observer : nil
         }
         // The newest state, so that of two calls at the same time, the later one tells the truth.
-        for observer in observers { observer(self.health) }
+        observer?(health)
     }
 }

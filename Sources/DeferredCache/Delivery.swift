@@ -1,3 +1,4 @@
+internal import DeferredCore
 internal import DeferredHTTP
 internal import Foundation
 
@@ -107,8 +108,8 @@ struct Delivery: Sendable {
     }
 }
 
-/// The bytes of a stored response, read as they are asked for.
-private struct StoredPieces: AsyncSequence, Sendable {
+/// The bytes of a stored response, read as they are asked for. Its iterators share them, as those of a stream do.
+private final class StoredPieces: AsyncSequence, Sendable {
     typealias Element = Data
 
     /// The reading of a stored response found damaged bytes.
@@ -116,14 +117,22 @@ private struct StoredPieces: AsyncSequence, Sendable {
         var description: String { "the stored response is damaged" }
     }
 
+    /// The bytes that no iterator has taken.
+    private struct Rest: Sendable {
+        var position: Int64
+        /// The first piece, which was read before there was a stream.
+        var first: Data?
+    }
+
     private static let pieceSize: Int64 = 1 << 16
     private let body: any StoredBody
     private let range: Range<Int64>
     private let onDamage: @Sendable () -> Void
-    private var first = Data()
+    private let rest: Lock<Rest>
 
     init(_ body: any StoredBody, _ range: Range<Int64>, _ onDamage: @escaping @Sendable () -> Void) {
         (self.body, self.range, self.onDamage) = (body, range, onDamage)
+        rest = Lock(Rest(position: range.lowerBound))
     }
 
     /// Returns the range up to the end of a block, so that each is read and checked once.
@@ -133,34 +142,36 @@ private struct StoredPieces: AsyncSequence, Sendable {
 
     /// - Parameter first: The first piece.
     func stream(after first: Data) -> HTTPBodyStream {
-        var copy = self
-        copy.first = first
-        return HTTPBodyStream(copy)
+        rest.withLock { $0.first = first }
+        return HTTPBodyStream(self)
     }
 
-    func makeAsyncIterator() -> Iterator { Iterator(pieces: self, position: range.lowerBound) }
+    func makeAsyncIterator() -> Iterator { Iterator(pieces: self) }
 
     struct Iterator: AsyncIteratorProtocol {
-        var pieces: StoredPieces
-        var position: Int64
+        let pieces: StoredPieces
 
-        mutating func next() async throws -> Data? {
-            guard position < pieces.range.upperBound else { return nil }
-            let piece = pieces.piece(at: position)
-            if position == pieces.range.lowerBound {
-                position = piece.upperBound
-                defer { pieces.first = Data() }
-                return pieces.first
-            }
-            let bytes = await withCheckedContinuation { continuation in
-                pieces.body.read(piece) { continuation.resume(returning: $0) }
-            }
-            guard let bytes else {
-                pieces.onDamage()
-                throw Damaged()
-            }
-            position = piece.upperBound
-            return bytes
+        func next() async throws -> Data? { try await pieces.next() }
+    }
+
+    private func next() async throws -> Data? {
+        // Taken before it is read: of two readers at the same time, each gets a piece of its own.
+        let (piece, first) = try rest.withLock { rest in
+            let piece = self.piece(at: rest.position)
+            // A reader that was cancelled leaves the rest to others.
+            if !piece.isEmpty { try _Concurrency.Task.checkCancellation() }
+            rest.position = piece.upperBound
+            return (piece, rest.first.take())
         }
+        if let first { return first }
+        if piece.isEmpty { return nil }
+        let bytes = await withCheckedContinuation { continuation in
+            body.read(piece) { continuation.resume(returning: $0) }
+        }
+        guard let bytes else {
+            onDamage()
+            throw Damaged()
+        }
+        return bytes
     }
 }

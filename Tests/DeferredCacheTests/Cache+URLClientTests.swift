@@ -290,6 +290,18 @@ struct CacheURLClientTests {
         #expect(cache.statistics.stored == 0)
     }
 
+    @Test func `a server that is silent for too long is one that can't answer, for which a stale response stands in`()
+        async throws
+    {
+        let server = try LoopbackServer { request in
+            request.number == 1
+                ? .response(headers: ["Cache-Control": "max-age=0, stale-if-error=9999"], body: "stale") : [.stall]
+        }
+        defer { server.stop() }
+        let client = client { $0.deadlines.idle = .milliseconds(100) }
+        for _ in 0..<3 { #expect(try await text(client.begin(server.url("/"))) == "stale") }
+    }
+
     @Test func `a request's own idle limit holds also below the cache`() async throws {
         let server = try LoopbackServer { _ in [.pause(.milliseconds(600))] + fresh("late") }
         defer { server.stop() }
@@ -298,8 +310,10 @@ struct CacheURLClientTests {
         #expect(try await text(client.begin(server.url("/"), options: options)) == "late")
     }
 
-    @Test(.enabled(if: isLibcurlTested))
-    func `a stream ends with its response, though the body of the request doesn't`() async throws {
+    @Test(.enabled(if: isLibcurlTested), arguments: [false, true])
+    func `a stream ends with its response, and the request with its body, or when all is cancelled`(isCancelled: Bool)
+        async throws
+    {
         let server = try LoopbackServer(
             beforeBody: { _ in .response(body: "done") + [.receive(1_000)] },
             respond: { _ in .response(body: "next") }
@@ -312,7 +326,8 @@ struct CacheURLClientTests {
         request.httpMethod = "PUT"
         let response = try await client.stream(request, from: .stream(bytes)).get()
         #expect(try await response.body.collect() == Data("done".utf8))
-        sender.finish()
+        #expect(client.transport.requestCount == 1)
+        if isCancelled { await client.invalidateAndCancel().value } else { sender.finish() }
         try await eventually { client.transport.requestCount == 0 && client.transport.transferCount == 0 }
     }
 
@@ -380,6 +395,63 @@ struct CacheURLClientTests {
         weak let transport = held?.transport
         held = nil
         try await eventually { invalidated.isFilled && transport == nil }
+    }
+
+    @Test func `what is renewed in the background is the whole, and not the client's part`() async throws {
+        let directives = "max-age=0, stale-while-revalidate=9999"
+        let server = try LoopbackServer { _ in
+            .response(headers: ["Cache-Control": directives, "ETag": "\"a\""], body: "one")
+        }
+        defer { server.stop() }
+        let client = client()
+        #expect(try await text(client.begin(server.url("/"))) == "one")
+        try await eventually { cache.statistics.stored == 1 }
+        var request = URLRequest(url: server.url("/"))
+        request.setValue("bytes=0-1", forHTTPHeaderField: "Range")
+        request.setValue("\"a\"", forHTTPHeaderField: "If-Range")
+        #expect(try await text(client.begin(request)) == "on")
+        try await eventually { server.requests.count == 2 }
+        let headers = server.requests[1].headers
+        #expect(headers["Range"] == nil && headers["If-Range"] == nil && headers["If-None-Match"] == "\"a\"")
+    }
+
+    @Test func `equal requests have their fields in the same order`() throws {
+        let names = (0..<20).map { "X-Field-\($0)" }
+        let url = try #require(URL(string: "http://example.com/"))
+        let requests = try [names, Array(names.reversed())].map { names in
+            var request = URLRequest(url: url)
+            for name in names { request.setValue("1", forHTTPHeaderField: name) }
+            return try HTTPRequest(CheckedRequest(request))
+        }
+        #expect(requests[0].headers.fields.map(\.name) == requests[1].headers.fields.map(\.name))
+    }
+
+    @Test func `a failure is not that of another client, nor of a request with another time-out`() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { [events] request in
+            if request.number > 1 { return fresh("two") }
+            events.add("request")
+            gate.wait()
+            return [.close]
+        }
+        defer { server.stop() }
+        let (one, other) = (client(), client())
+        let first = one.begin(server.url("/"))
+        try await eventually { events.entries == ["request"] }
+        let second = other.begin(server.url("/"))
+        var request = URLRequest(url: server.url("/"))
+        request.timeoutInterval = 30
+        // Over URLSession, all requests have the longest time-out, and the client's deadlines.
+        let third = isLibcurlTested ? one.begin(request) : nil
+        let count = third == nil ? 1 : 2
+        try await eventually { other.transport.requestCount == 1 && one.transport.requestCount == count }
+        gate.signal()
+        guard case .failure = await first.result else {
+            Issue.record("not lost")
+            return
+        }
+        #expect(try await text(second) == "two")
+        if let third { #expect(try await text(third) == "two") }
     }
 
     @Test func `a chain's requests have their partition in the client's cache, too`() async throws {

@@ -36,6 +36,21 @@ struct CacheOfflineTests {
         }
     }
 
+    @Test func `offline, a request that can't be answered from the cache isn't sent either`() throws {
+        let personal = HTTPRequest(url: try #require(URL(string: "https://user:password@example.com/")))
+        let unstored = HTTPRequest.cacheable(.get, "/", ["Cache-Control": "no-store"])
+        for cache in caches() {
+            let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=9"], body: "one"))
+            let chain = cache --> stub
+            for request in [personal, unstored] {
+                #expect(chain.load(request.with(.onlyCached)).statusLater == 504)
+                #expect(chain.load(request.with(.anyAge)).statusLater == 504)
+            }
+            let both = HTTPRequest.cacheable(.get, "/", ["Cache-Control": "no-store, only-if-cached"])
+            #expect(chain.load(both).statusLater == 504 && stub.requests.isEmpty)
+        }
+    }
+
     @Test func `a stream that the cache can't answer has an empty body`() async throws {
         for cache in caches() {
             let response = try await (cache --> StubLoader()).load(.cacheable().streamed().with(.onlyCached)).get()

@@ -76,6 +76,24 @@ struct CacheStreamTests {
         }
     }
 
+    @Test func `the iterators of a stored stream share its bytes`() async throws {
+        let bytes = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
+        for cache in caches() {
+            let stub = StubLoader(.response(headers: headers(), data: bytes), .response(body: "other"))
+            let chain = cache --> stub
+            _ = try await chain.load(.cacheable()).get()
+            await cache.flush().value
+            let stream = try #require(try await chain.load(.cacheable().streamed()).get().stream)
+            var iterator = stream.makeAsyncIterator()
+            let first = try await iterator.next()
+            var read = try #require(first)
+            #expect(read.count < bytes.count)
+            for try await piece in stream { read += piece }
+            #expect(read == bytes && stub.requests.count == 1)
+            #expect(try await stream.collect().isEmpty)
+        }
+    }
+
     @Test func `the reader's pace is that of the transfer`() async throws {
         for cache in caches() {
             let source = Source()

@@ -51,7 +51,11 @@ extension CacheFolder {
     /// these, to other processes, is not stored either.
     func changeMark(of key: String?) {
         guard let file = currentMarks() else { return }
-        guard let key else { return write((0..<Self.markCount).map { _ in .random(in: 1 ... .max) }, to: file, at: 0) }
+        guard let key else {
+            // Otherwise, between another process's reading of a mark and its writing, it would be lost.
+            let marks = (0..<Self.markCount).map { _ in UInt64.random(in: 1 ... .max) }
+            return ownMarks.withLock { _ in withMarksLocked { _ in write(marks, to: file, at: 0) } }
+        }
         let (position, new) = (Self.position(key), UInt64.random(in: 1 ... .max))
         ownMarks.withLock { own in
             withMarksLocked { isAlone in
@@ -122,12 +126,8 @@ extension CacheFolder {
 
     /// Returns the file with the marks that other processes use: if it was removed, alone or with the folder, another one.
     private func currentMarks() -> File? {
-        func exists(_ descriptor: Int32) -> Bool {
-            var status = stat()
-            return fstat(descriptor, &status) == 0 && status.st_nlink > 0
-        }
         let file = marks()
-        if file.map({ exists($0.descriptor) }) ?? at(exists) { return file }
+        if file?.isThere ?? at(Self.isThere) { return file }
         return reopen() ? marks() : nil
     }
 

@@ -110,6 +110,12 @@ final class CacheFolder: Sendable {
 
     // MARK: Files
 
+    /// Returns whether an open file or folder still has a name.
+    static func isThere(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_nlink > 0
+    }
+
     private func may(_ call: Call) -> Bool { gate.allSatisfy { $0(call) } }
 
     /// An open file, which is closed with this object.
@@ -120,6 +126,9 @@ final class CacheFolder: Sendable {
 
         /// Makes an empty file share the bytes of this one, where the file system can.
         func clone(to other: Int32) -> Bool { POSIXFile.clone(descriptor, to: other) }
+
+        /// False if the file was removed while it was open.
+        var isThere: Bool { CacheFolder.isThere(descriptor) }
     }
 
     /// Opens a regular file of this user.

@@ -65,6 +65,8 @@ final class DiskBody: StoredBody {
     /// Returns bytes of the blocks that are checked; nil if they are damaged or missing.
     func bytes(_ range: Range<Int64>) -> Data? {
         guard range.lowerBound >= 0, range.upperBound <= count else { return nil }
+        // No block is read, so that nothing is there to be kept as all bytes.
+        if range.isEmpty { return Data() }
         if let bytes = bytesInMemory { return Self.part(range, of: bytes, from: 0) }
         guard let file = open() else { return nil }
         let blocks = range.lowerBound / Self.blockSize..<(range.upperBound + Self.blockSize - 1) / Self.blockSize

@@ -159,6 +159,11 @@ final class DiskStore: ResponseStore {
 
     /// Stores a response whose body is there, or is empty: then it has no file. Called by ``changeHead(_:)``.
     private func commit(_ key: CacheKey, _ head: StoredHead, _ writer: DiskWriter?, _ ticket: FetchTicket) {
+        let isEmpty = head.extent.count == 0
+        // A stream has a file from its beginning, also if no bytes come.
+        if isEmpty { writer?.discard() }
+        // Another process may have removed it, as with all responses, while the bytes came.
+        let isBodyThere = isEmpty || writer?.isThere == true
         let stored = HeadFile.Stored(
             head: keepsCookies ? head : head.withoutCookies,
             version: writer?.version ?? .random(in: 1 ... .max),
@@ -171,7 +176,7 @@ final class DiskStore: ResponseStore {
         }
         var gone = file.variants.filter(isOutdated)
         file.variants.removeAll(where: isOutdated)
-        guard isCurrent, !file.variants.contains(where: { stored.head.supersedes($0.head, ticket) }) else {
+        guard isCurrent, isBodyThere, !file.variants.contains(where: { stored.head.supersedes($0.head, ticket) }) else {
             writer?.discard()
             return removeVariants(of: key, where: isOutdated)
         }

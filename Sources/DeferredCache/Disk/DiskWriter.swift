@@ -30,6 +30,9 @@ final class DiskWriter: BodyWriter {
         (self.folder, self.space, self.file, self.limit, self.store) = (folder, space, file, limit, store)
     }
 
+    /// False if somebody has removed the file.
+    var isThere: Bool { file.isThere }
+
     /// The checksums of all blocks.
     var checksums: [UInt64] {
         state.withLock { state in

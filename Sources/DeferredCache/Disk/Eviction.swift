@@ -26,7 +26,7 @@ final class Eviction {
     /// not used for the longest time.
     ///
     /// - Parameter mark: The number of bytes above which responses are removed.
-    /// - Returns: The number of bytes that are left; `nil` if the folder can't be listed.
+    /// - Returns: The number of bytes that are left; `nil` if the folder can't be listed, or a head can't be opened.
     func remove(downTo goal: Int64, from mark: Int64) -> Int64? {
         var heads: [String] = []
         var others: [String: CacheFolder.Status] = [:]
@@ -40,7 +40,12 @@ final class Eviction {
         guard isWhole else { return nil }
         var candidates: [Candidate] = []
         for name in heads {
-            if let candidate = candidate(name, &others) { candidates.append(candidate) }
+            guard let file = folder.openFile(name) else {
+                // Removed since. After anything else, such as too many open files, its bodies would pass for orphans.
+                if errno == ENOENT { continue }
+                return nil
+            }
+            if let candidate = candidate(name, file, &others) { candidates.append(candidate) }
         }
         var bytes = candidates.reduce(0) { $0 + $1.size }
         let wall = CacheFolder.now
@@ -60,8 +65,12 @@ final class Eviction {
     }
 
     /// Takes the bodies of a head out of `others`.
-    private func candidate(_ name: String, _ others: inout [String: CacheFolder.Status]) -> Candidate? {
-        guard let file = folder.openFile(name), let status = folder.status(of: file) else { return nil }
+    private func candidate(
+        _ name: String,
+        _ file: CacheFolder.File,
+        _ others: inout [String: CacheFolder.Status]
+    ) -> Candidate? {
+        guard let status = folder.status(of: file) else { return nil }
         guard let bytes = folder.contents(of: file, upTo: HeadFile.sizeLimit),
             let head = HeadFile(bytes, process: process)
         else {

@@ -62,8 +62,8 @@ struct CacheKey: Hashable, Sendable {
         if let partition { hasher.combine(partition) }
     }
 
-    /// Returns the key of a URL in a field of a response, such as `Location`.
-    func resolving(_ reference: String?, against url: URL?, partition: String?) -> CacheKey? {
+    /// Returns the key, in the same partition, of a URL in a field of a response, such as `Location`.
+    func resolving(_ reference: String?, against url: URL?) -> CacheKey? {
         guard let reference, let url, let resolved = URLReference.resolved(reference, against: url) else { return nil }
         return CacheKey(URLParts(resolved), partition: partition)
     }

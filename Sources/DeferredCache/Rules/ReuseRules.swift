@@ -32,16 +32,14 @@ enum ReuseRules {
         var validator: String
     }
 
-    /// A response from the cache for the case that the server can't answer: RFC 5861, section 4.
-    typealias Fallback = Reuse
-
     enum Decision: Sendable, Equatable {
         case reuse(Reuse)
-        /// The server has to be asked, with the conditions of the stored response.
-        case validate(Fallback?)
+        /// The server has to be asked, with the conditions of the stored response. The response from the cache is for
+        /// the case that it can't answer: RFC 5861, section 4.
+        case validate(Reuse?)
         case complete(Completion)
-        /// The server has to be asked as the client does.
-        case forward(Fallback?)
+        /// The server has to be asked as the client does; the response is for the same case.
+        case forward(Reuse?)
         /// The client forbids to ask the server.
         case unavailable
     }

@@ -199,7 +199,9 @@ final class StoredHead: Sendable {
     /// Returns this with the fields of a newer response, except those that describe the stored body: RFC 9111, section
     /// 3.2.
     func updated(with newer: HTTPHeaders, requestTime: CacheInstant, responseTime: CacheInstant) -> StoredHead {
-        let kept = ["Content-Length", "Content-Encoding", "Content-Range", "Content-MD5", "Vary"]
+        var kept = ["Content-Length", "Content-Encoding", "Content-Range", "Content-MD5", "Vary"]
+        // They match weakly: the stored bytes need not be those of the strong tag. RFC 9111, section 4.3.4.
+        if let etag, !etag.isStrong, EntityTag(newer["ETag"])?.isStrong == true { kept.append("ETag") }
         var fresh = Self.storable(newer)
         fresh.fields.removeAll { field in kept.contains { field.isNamed($0) } }
         var headers = headers

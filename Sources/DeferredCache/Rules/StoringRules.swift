@@ -8,7 +8,6 @@ enum StoringRules {
     struct Exchange: Sendable {
         let request: CacheRequest
         let key: CacheKey
-        let partition: String?
         let salt: [UInt8]
         /// The stored response to which the request's conditions belong, or of which it asks the rest, or which has the
         /// same variant.
@@ -53,6 +52,12 @@ enum StoringRules {
         {
             return .repeatUnconditionally
         }
+        // After a redirect, it tells nothing about what is stored: RFC 9111, section 4.3.3. If it answers the cache's
+        // own condition or range, the client can't use it either.
+        guard isSameResource(exchange) else {
+            let answersConditions = exchange.isValidation && [206, 304, 412, 416].contains(exchange.status.code)
+            return answersConditions ? .repeatUnconditionally : .ignore
+        }
         if exchange.status == .notModified { return freshening(exchange) }
         if request.method == .head { return headUpdate(exchange) }
         if exchange.isValidation, exchange.status == 206, case .whole = request.part { return completion(exchange) }
@@ -77,7 +82,7 @@ enum StoringRules {
         if let head = storable(exchange) { return .store(head) }
         // A server in trouble says nothing about what is stored. Otherwise, an older response may be stored, or may be on its
         // way, since the request was sent.
-        return exchange.status.isServerError || !isSameResource(exchange) ? .ignore : .remove
+        return exchange.status.isServerError ? .ignore : .remove
     }
 
     // MARK: Storing
@@ -131,7 +136,7 @@ enum StoringRules {
     /// A client below the cache may follow redirects: what it delivers is not the response of this URL.
     private static func isSameResource(_ exchange: Exchange) -> Bool {
         guard let url = exchange.url else { return true }
-        return CacheKey(URLParts(url), partition: exchange.partition) == exchange.key
+        return CacheKey(URLParts(url), partition: exchange.key.partition) == exchange.key
     }
 
     /// Returns the variant; `nil` if it can't be known, or if loaders after the cache have decided it.
@@ -204,7 +209,7 @@ enum StoringRules {
 
     /// RFC 9111, section 4.3.5.
     private static func headUpdate(_ exchange: Exchange) -> Verdict {
-        guard let stored = exchange.stored, isSameResource(exchange), stored.extent.isWhole else { return .ignore }
+        guard let stored = exchange.stored, stored.extent.isWhole else { return .ignore }
         guard exchange.status == stored.status else {
             return exchange.status.isServerError || exchange.status.isRedirection ? .ignore : .remove
         }
@@ -229,7 +234,7 @@ enum StoringRules {
 
     /// The rest of a part: RFC 9111, section 3.4.
     private static func completion(_ exchange: Exchange) -> Verdict {
-        guard let stored = exchange.stored, stored.status == 206, isSameResource(exchange),
+        guard let stored = exchange.stored, stored.status == 206,
             let range = exchange.headers["Content-Range"].flatMap(ContentRange.init), let bytes = range.bytes,
             exchange.headers["Content-Encoding"] == nil, mayStore(exchange),
             bytes.lowerBound == stored.extent.count, range.total == stored.extent.total,
@@ -256,7 +261,7 @@ enum StoringRules {
     }
 
     private static func location(_ value: String, _ exchange: Exchange) -> CacheKey? {
-        exchange.key.resolving(value, against: exchange.url, partition: exchange.partition)
+        exchange.key.resolving(value, against: exchange.url)
     }
 
     /// A response to a POST that says that it is what a GET would give: RFC 9110, section 9.3.3.

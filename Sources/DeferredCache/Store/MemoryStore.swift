@@ -85,7 +85,7 @@ final class MemoryStore: ResponseStore {
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: FetchTicket) {
         let now = now()
         let gone = state.withLock { state -> [MemoryEntry] in
-            guard ticket.allows(head), let old = state.first(key, where: { $0.version == stored.version }),
+            guard ticket.allows(head), let old = state.all(key).first(where: { $0.version == stored.version }),
                 !old.head.isNewer(than: head, now: now)
             else { return [] }
             let entry = MemoryEntry(key, head, old.body)
@@ -174,10 +174,6 @@ extension MemoryStore.State {
         }
         found.reverse()
         return found
-    }
-
-    fileprivate func first(_ key: CacheKey, where isIt: (MemoryEntry) -> Bool) -> MemoryEntry? {
-        all(key).first(where: isIt)
     }
 
     fileprivate mutating func add(_ key: CacheKey, _ entry: MemoryEntry) {

@@ -182,6 +182,24 @@ struct DiskHealthTests {
         #expect((cache --> stub).load(request).textLater == "/a" && cache.statistics.damaged == 0)
     }
 
+    @Test func `the body of a head that can't be opened is no orphan`() throws {
+        let (fault, path) = (Fault(), url.path)
+        #expect(stores(cache(), "/a"))
+        func bodies() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix("b-") }
+        }
+        for name in try bodies() {
+            let old = Date(timeIntervalSinceNow: -86_400)
+            try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: path + "/" + name)
+        }
+        let opened = CacheFolder(path, gate: { fault.mayMake($0) })
+        fault.begin(.open)
+        #expect(Eviction(opened, now: clock.instant, process: 1).remove(downTo: .max, from: .max) == nil)
+        fault.end()
+        #expect(Eviction(opened, now: clock.instant, process: 1).remove(downTo: .max, from: .max) != nil)
+        #expect(try bodies().count == 1)
+    }
+
     @Test func `what removeAll can't remove takes its place, and is not listed`() async throws {
         let fault = Fault()
         let cache = cache(storage(fault, capacity: 256 << 10))

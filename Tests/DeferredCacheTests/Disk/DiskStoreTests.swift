@@ -121,6 +121,43 @@ struct DiskStoreTests {
         }
     }
 
+    @Test func `a HEAD for a file leaves the stored body as it is`() throws {
+        let stub = StubLoader(answer)
+        store(cache() --> stub)
+        // Its body has not been read yet.
+        let chain = cache() --> stub
+        var head = HTTPRequest.cacheable(.head)
+        head.delivery = .file(folder.file)
+        #expect(chain.load(head).statusLater == .ok)
+        #expect(chain.load(.cacheable()).textLater == "one" && stub.requests.count == 1)
+    }
+
+    @Test func `an empty body that was streamed has no file`() async throws {
+        let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=10"]) { HTTPBodyStream.empty })
+        let cache = cache()
+        let stream = try #require(try await (cache --> stub).load(.cacheable().streamed()).get().stream)
+        #expect(try await stream.collect().isEmpty)
+        await cache.flush().value
+        #expect(try files("h-").count == 1 && files("b-").isEmpty)
+        let response = try await (self.cache() --> stub).load(.cacheable()).get()
+        #expect(response.body.isEmpty && response.headers["Age"] == "0" && stub.requests.count == 1)
+    }
+
+    @Test func `a body whose file was removed while it arrived is not stored`() async throws {
+        let (bytes, sender) = AsyncStream.makeStream(of: Data.self)
+        let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=10"]) { HTTPBodyStream(bytes) })
+        let cache = cache()
+        let stream = try #require(try await (cache --> stub).load(.cacheable().streamed()).get().stream)
+        sender.yield(Data("one".utf8))
+        var iterator = stream.makeAsyncIterator()
+        #expect(try await iterator.next() == Data("one".utf8))
+        for name in try files("b-") { try FileManager.default.removeItem(atPath: path + "/" + name) }
+        sender.finish()
+        #expect(try await iterator.next() == nil)
+        await cache.flush().value
+        #expect(try files("h-").isEmpty && cache.statistics.stored == 0)
+    }
+
     @Test func `a validation renews the head alone`() throws {
         let stub = StubLoader(answer, .response(.notModified, headers: ["Cache-Control": "max-age=99", "A": "2"]))
         let chain = cache() --> stub

@@ -68,7 +68,6 @@ enum RulesTable {
         return StoringRules.Exchange(
             request: asked,
             key: key,
-            partition: nil,
             salt: salt,
             stored: stored,
             isValidation: isValidation,

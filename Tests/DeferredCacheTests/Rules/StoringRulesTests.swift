@@ -336,6 +336,52 @@ struct StoringRulesTests {
         }
     }
 
+    // request | v: with the cache's own conditions | response of another URL | verdict
+    @Test(arguments: [
+        "GET | v | 304; ETag: \"a\" | repeat",
+        "GET | v | 304 | repeat",
+        "GET | v | 206; ETag: \"a\"; Content-Range: bytes 4-9/10 | repeat",
+        "GET | v | 412; ETag: \"a\" | repeat",
+        "GET | v | 416; ETag: \"a\" | repeat",
+        "GET | v | 200; ETag: \"a\" | ignore",
+        "GET | v | 404 | ignore",
+        "HEAD | v | 304 | repeat",
+        "HEAD | - | 200; ETag: \"a\" | ignore",
+        "GET; If-None-Match: \"a\" | - | 304; ETag: \"a\" | ignore",
+        "GET; Range: bytes=0-1 | - | 206; ETag: \"a\"; Content-Range: bytes 0-1/10 | ignore",
+        "GET; Range: bytes=0-1 | - | 200; ETag: \"a\" | ignore",
+        "GET; Range: bytes=0-1 | - | 416; ETag: \"a\" | ignore",
+    ])
+    func `the response of another URL says nothing about what is stored`(row: String) throws {
+        let columns = RulesTable.columns(row)
+        let stored = try #require(RulesTable.stored("200; ETag: \"a\""))
+        let url = try #require(URL(string: "http://host/other"))
+        let isValidation = columns[1] == "v"
+        let exchange = RulesTable.exchange(columns[0], columns[2], stored: stored, isValidation: isValidation, url: url)
+        #expect(RulesTable.text(StoringRules.judge(exchange)) == columns[3])
+    }
+
+    // stored tag | tag of a 304 or of the response to a HEAD | tag that is stored then
+    @Test(arguments: [
+        "W/\"a\" | \"a\" | W/\"a\"",
+        "W/\"a\" | W/\"a\" | W/\"a\"",
+        "\"a\" | \"a\" | \"a\"",
+        "\"a\" | W/\"a\" | W/\"a\"",
+    ])
+    func `no answer makes a weak tag a strong one`(row: String) throws {
+        let columns = RulesTable.columns(row)
+        let stored = try #require(RulesTable.stored("200; ETag: \(columns[0])"))
+        for (request, status) in [("GET", "304"), ("HEAD", "200")] {
+            let answer = "\(status); ETag: \(columns[1])"
+            let exchange = RulesTable.exchange(request, answer, stored: stored, isValidation: request == "GET")
+            guard case .update(let head, _) = StoringRules.judge(exchange) else {
+                Issue.record("not updated")
+                return
+            }
+            #expect(head.etag?.text == columns[2])
+        }
+    }
+
     @Test(arguments: [
         "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
         "Proxy-Connection",

@@ -67,15 +67,18 @@ public struct HTTPBody: Sendable, Hashable {
         if let source { return source.length }
         var length: Int64 = 0
         for piece in pieces {
+            let size: Int64
             switch piece {
             case .data(let data):
-                length += Int64(data.count)
+                size = Int64(data.count)
             case .file(let file):
-                guard let attributes = try? FileManager.default.attributesOfItem(atPath: file.path),
-                    let size = attributes[.size] as? Int64
-                else { return nil }
-                length += size
+                // Not that of a symbolic link, whose file is sent.
+                guard let count = POSIXFile.lengthOfReadableRegularFile(at: file.path) else { return nil }
+                size = count
             }
+            let (sum, isTooLarge) = length.addingReportingOverflow(size)
+            if isTooLarge { return nil }
+            length = sum
         }
         return length
     }

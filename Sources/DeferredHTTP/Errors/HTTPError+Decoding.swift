@@ -61,15 +61,21 @@ extension HTTPError {
 extension Redaction {
     /// Returns a text without what follows the names of likely credentials, and without users in URLs.
     package static func text(_ text: String) -> String {
-        let name = /([A-Za-z0-9_\-]+)["']?\s*[=:]\s*["']?/
         let scheme = /(?i)(bearer|basic|token)\s+/
         let ends = Set<Character>(" \t\r\n&,;\"'<>)}]")
         var result = ""
         var rest = text[...]
-        while let match = rest.firstMatch(of: name) {
-            result += rest[..<match.range.upperBound]
-            rest = rest[match.range.upperBound...]
-            guard isSecret(String(match.1)) else { continue }
+        // From delimiter to delimiter: a search for names would begin at each character of a long one.
+        while let delimiter = rest.firstIndex(where: { $0 == "=" || $0 == ":" }) {
+            let name = Self.name(before: rest[..<delimiter])
+            var value = rest[rest.index(after: delimiter)...]
+            if !name.isEmpty {
+                value = value.drop(while: \.isWhitespace)
+                if value.first == "\"" || value.first == "'" { value = value.dropFirst() }
+            }
+            result += rest[..<value.startIndex]
+            rest = value
+            guard !name.isEmpty, isSecret(String(name)) else { continue }
             if let match = rest.prefixMatch(of: scheme) { rest = rest[match.range.upperBound...] }
             rest = rest.drop { !ends.contains($0) }
             result += mark
@@ -78,4 +84,15 @@ extension Redaction {
             .replacing(/(?i)(bearer|basic)\s+[^\s,;"']+/) { "\($0.1) \(mark)" }
             .replacing(/:\/\/[^\/\s@]*@/) { _ in "://\(mark)@" }
     }
+
+    /// Returns the name at the end of a text, before white space and a quotation mark; empty for none.
+    private static func name(before text: Substring) -> Substring {
+        var text = text
+        while text.last?.isWhitespace == true { text = text.dropLast() }
+        if text.last == "\"" || text.last == "'" { text = text.dropLast() }
+        let other = text.lastIndex { !($0.asciiValue.map(nameBytes.contains) ?? false) }
+        return text[(other.map(text.index(after:)) ?? text.startIndex)...]
+    }
+
+    private static let nameBytes = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 }

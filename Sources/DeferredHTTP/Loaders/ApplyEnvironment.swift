@@ -96,7 +96,7 @@ private final class Prepared: Sendable {
     /// The encoded query, never empty; `nil` for none.
     let query: String?
     let headers: HTTPHeaders
-    let description: String
+    let original: HTTPEnvironment
 
     var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
 
@@ -105,13 +105,13 @@ private final class Prepared: Sendable {
         let parts = HTTPRequest(path: environment.pathPrefix, query: environment.query).parts
         (path, query) = (parts.path, parts.query.flatMap { $0.isEmpty ? nil : $0 })
         headers = environment.headers
-        description = environment.description
+        original = environment
     }
 }
 
 extension ApplyEnvironment: CustomReflectable {
     /// The environment's own description, so that `dump` does not reveal credentials.
-    public var customMirror: Mirror { Mirror(self, children: ["environment": environment.description]) }
+    public var customMirror: Mirror { Mirror(self, children: ["environment": environment.original.description]) }
 }
 
 /// The names of the header fields that an environment has added.

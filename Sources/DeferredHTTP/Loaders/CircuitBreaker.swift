@@ -61,11 +61,10 @@ public struct CircuitBreaker: HTTPLink {
 
     /// Returns `nil` if the result says nothing about the server.
     private static func isSuccess(_ result: HTTPResult) -> Bool? {
+        if case .failure(let error) = result, error.code == .invalidResponse { return false }
         if let response = result.arrived { return response.status.code < 500 }
         guard case .failure(let error) = result else { return nil }
-        let codes: [HTTPError.Code] = [
-            .cannotConnect, .connectionLost, .insecureConnection, .timedOut, .invalidResponse,
-        ]
+        let codes: [HTTPError.Code] = [.cannotConnect, .connectionLost, .insecureConnection, .timedOut]
         return codes.contains(error.code) ? false : nil
     }
 

@@ -67,10 +67,7 @@ public struct FollowRedirects: HTTPLink {
         if RedirectRules.dropsBody(status: response.status.code, method: request.method.rawValue) {
             result.method = .get
             result.body = .empty
-            result.headers.fields.removeAll { field in
-                let name = field.name.lowercased()
-                return name.hasPrefix("content-") || name == "transfer-encoding"
-            }
+            result.headers.fields.removeAll { RedirectRules.describesBody($0.name.lowercased()) }
         } else if request.body.isOneShot {
             return nil
         }

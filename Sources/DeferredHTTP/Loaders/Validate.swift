@@ -53,6 +53,8 @@ public struct Validate: HTTPLink {
 
     private static func accepts(_ response: HTTPResponse, _ types: Set<String>) -> Bool {
         if let type = response.mediaType, types.contains(type) { return true }
+        // RFC 9110, section 6.4.1: these have no content, also if they are delivered as a stream or a file.
+        if response.request.method == .head || [.noContent, .notModified].contains(response.status) { return true }
         return response.stream == nil && response.file == nil && response.body.isEmpty
     }
 

@@ -13,9 +13,10 @@ extension HTTPRequest {
     /// and of streams are named as files.
     public var curlCommand: String {
         var words = ["curl"]
-        if method == .head {
+        // With a body, curl would send a POST.
+        if method == .head, body.isEmpty {
             words.append("--head")
-        } else if method != .get {
+        } else if method != .get || !body.isEmpty {
             words += ["-X", Self.quoted(method.rawValue)]
         }
         words.append(Self.quoted(parts.redacted))

@@ -175,11 +175,12 @@ public struct HTTPResponse: Sendable {
 public typealias HTTPResult = Result<HTTPResponse, HTTPError>
 
 extension Result<HTTPResponse, HTTPError> {
-    /// The response that arrived, whether a ``Validate`` further down the chain has refused its status or not.
+    /// The response that arrived, also if a ``Validate`` further down the chain has refused its status or its type.
     var arrived: HTTPResponse? {
         switch self {
         case .success(let response): response
-        case .failure(let error): error.code == .unacceptableStatus ? error.response : nil
+        case .failure(let error):
+            error.code == .unacceptableStatus || error.code == .invalidResponse ? error.response : nil
         }
     }
 }

@@ -11,7 +11,8 @@ extension HTTPLoader {
     /// ```
     ///
     /// A page is requested when it is read, with the method, headers and options of the first, and its credentials: the
-    /// pages have to be of the same origin, so that these don't go elsewhere.
+    /// pages have to be of the origin that `request` or its environment names, so that these don't go elsewhere. One to
+    /// which a redirect has led is another origin.
     ///
     /// - Returns: A sequence that loads the first page for each of its iterators. Cancelling the Swift task that reads
     ///   cancels the request. It throws the ``HTTPError`` of a request, or one with the code
@@ -45,16 +46,23 @@ struct Pages: AsyncIteratorProtocol {
         after response: HTTPResponse,
         like last: HTTPRequest
     ) -> Result<HTTPRequest, HTTPError> {
-        guard let current = response.url ?? response.request.url, Origin(of: current) == Origin(of: url) else {
+        let (sent, target) = (response.request, Origin(of: url))
+        // A redirect to another origin leaves out the credentials, and they must not go there with a page. One that a
+        // client follows changes only the response's URL. One that a loader follows changes the request, too.
+        let home = last.host == nil && sent.parts.isHostOfEnvironment ? sent.url : last.url
+        guard let current = response.url ?? sent.url, let home,
+            Origin(of: current) == target, Origin(of: home) == target
+        else {
             let reason =
                 "the next page is at another origin, \(DisplayText.quoted(url)); load it by itself if it is to be trusted"
             return .failure(HTTPError(.foreignPage, request: last, response: response, reason: reason))
         }
         var request = last
-        let sent = response.request.parts
         request.parts = URLParts(url)
         // The server of an environment is still that, and gets its headers and credentials.
-        if sent.isHostOfEnvironment, let host = request.host { request.parts.setHostOfEnvironment(host) }
+        if sent.parts.isHostOfEnvironment, sent.url.map(Origin.init(of:)) == target, let host = request.host {
+            request.parts.setHostOfEnvironment(host)
+        }
         return .success(request)
     }
 }

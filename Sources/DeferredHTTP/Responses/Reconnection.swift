@@ -50,9 +50,11 @@ struct Reconnection: Sendable {
 
     /// Handles an error of a request or of its body.
     ///
-    /// - Throws: `error`, unless another request may succeed.
+    /// - Throws: `error`, unless another request may succeed; `CancellationError` if the Swift task was cancelled.
     mutating func failed(with error: any Error) throws {
-        guard let known = error as? HTTPError, known.isTransient, !_Concurrency.Task.isCancelled else { throw error }
+        // The cancelled request fails with an error of its own, before or after the head.
+        if _Concurrency.Task.isCancelled { throw CancellationError() }
+        guard let known = error as? HTTPError, known.isTransient else { throw error }
         if !isConnected { failureCount += 1 }
     }
 }

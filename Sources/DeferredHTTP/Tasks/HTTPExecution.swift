@@ -23,7 +23,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         /// Created on first use.
         var reporter: ProgressReporter?
         /// Called with the events between the start and the end.
-        var observers: [@Sendable (Log.Event.Kind) -> Void] = []
+        var observers: [Observer] = []
         /// The cancellation handlers of tasks whose request was changed once, twice, and so on.
         var changed: [Cancellation] = []
         /// The owner of an execution for several tasks, until the result.
@@ -45,6 +45,12 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
             defer { changed = [] }
             return changed
         }
+    }
+
+    /// A loader's closure for the events of the root, until its own execution is complete.
+    private struct Observer: Sendable {
+        weak var execution: HTTPExecution?
+        let tell: @Sendable (Log.Event.Kind) -> Void
     }
 
     /// The one that waits for the result: children complete with few or no handlers, and need no future for them.
@@ -191,14 +197,22 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         withRoot { root in
             // Relaxed: an observer that another thread adds at this moment may miss the event.
             guard root.flags.load(ordering: .relaxed) & Self.watchedFlag != 0 else { return }
-            for observer in root.state.withLock({ $0.observers }) { observer(event) }
+            for observer in root.state.withLock({ $0.observers }) { observer.tell(event) }
         }
     }
 
-    /// Calls `body` with the events of the root.
+    /// Calls `body` with the events of the root. It is released once this is complete and another one is added.
     func watch(_ body: @escaping @Sendable (Log.Event.Kind) -> Void) {
         withRoot { root in
-            root.state.withLock { $0.observers.append(body) }
+            // Each attempt of a retry before a log adds an observer; those of earlier attempts are dropped. What they
+            // hold, and the executions, are released outside of the lock.
+            let known = root.state.withLock { state in
+                let known = state.observers.map { (observer: $0, execution: $0.execution) }
+                state.observers = known.filter { $0.execution?.isComplete == false }.map(\.observer)
+                state.observers.append(Observer(execution: self, tell: body))
+                return known
+            }
+            withExtendedLifetime(known) {}
             root.flags.bitwiseOr(Self.watchedFlag, ordering: .relaxed)
         }
     }
@@ -295,14 +309,12 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         switch wait {
         case .future(let completion): completion.fulfil(with: result)
         case .loader(let handler):
-            func handle() { handler(result) }
-            if Trampoline.nest(handle) == nil { Trampoline.putOff(handle) }
+            Trampoline.perform { handler(result) }
         case .nobody, .over: break
         }
         if let parent = parent.take() { pass(result, to: parent, continuing.take()) }
         if let shared {
-            func finish() { shared.finish(with: result) }
-            if Trampoline.nest(finish) == nil { Trampoline.putOff(finish) }
+            Trampoline.perform { shared.finish(with: result) }
         }
         // If an earlier loader has completed this, what is under way below it is no longer needed.
         children.cancel(for: self)
@@ -316,7 +328,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
             parent.execution.forget(self)
             if let continuing { continuing(result) } else { parent.complete(with: result) }
         }
-        if Trampoline.nest(goOn) == nil { Trampoline.putOff(goOn) }
+        Trampoline.perform(goOn)
     }
 
     func fail(_ code: HTTPError.Code) { _ = complete(with: .failure(HTTPError(code, request: request))) }

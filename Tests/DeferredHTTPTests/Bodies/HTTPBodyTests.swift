@@ -88,6 +88,21 @@ struct HTTPBodyTests {
         }
     }
 
+    @Test func `the length of a symbolic link is that of its file, and a folder has none`() async throws {
+        let folder = try TemporaryDirectory()
+        try LoopbackServer.Payload.patternBytes(0..<10_000).write(to: folder.file)
+        let link = folder.url.appending(path: "link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder.file)
+        let bodies = [folder.file, link].map { file in
+            HTTPBody.multipart([.init(name: "f", file: file, fileName: "x", contentType: "a/b")], boundary: "edge")
+        }
+        let length = try #require(bodies[0].length)
+        #expect(length > 10_000 && bodies[1].length == length)
+        let request = try await sent(bodies[1])
+        #expect(Int64(request.body.count) == length && request.headers["Content-Length"] == "\(length)")
+        #expect(HTTPBody.file(folder.url).length == nil)
+    }
+
     @Test func `a body with files can be sent again`() async throws {
         let folder = try TemporaryDirectory()
         try Data("file".utf8).write(to: folder.file)

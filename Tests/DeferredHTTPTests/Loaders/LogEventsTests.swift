@@ -45,6 +45,30 @@ struct LogEventsTests {
         #expect(kinds == ["began", "ended: timed out", "began", "response 204", "ended 204, 0 bytes"])
     }
 
+    private enum TokenOption: HTTPRequestOption {
+        static let defaultValue: Lifetimes.Token? = nil
+    }
+
+    /// Unlike a stub, keeps no requests.
+    private struct Busy: HTTPLoader {
+        func load(_ task: HTTPTask) { task.succeed(503) }
+    }
+
+    @Test func `a log behind a retry keeps nothing of earlier attempts`() {
+        let (lifetimes, counts) = (Lifetimes(), Journal<Int>())
+        let retry = Retry(
+            .custom { attempt in
+                counts.add(lifetimes.count)
+                return attempt.number < 1_000 ? .zero : nil
+            }
+        )
+        let modify = ModifyRequest { $0[TokenOption.self] = lifetimes.make() }
+        let silent = DeferredHTTP.Log.events(clock: ManualClock()) { _ in }
+        #expect((retry --> modify --> silent --> Busy()).load(.example).statusNow == 503)
+        // Attempts that are answered at once nest a little.
+        #expect(counts.entries.count == 1_000 && counts.entries.allSatisfy { $0 < 500 })
+    }
+
     @Test func `all logs of a chain, and all attempts, have the identifier of the caller's task`() {
         let chain =
             log --> Retry(.custom { $0.number < 3 ? .zero : nil }) --> ModifyRequest { $0.headers["X-A"] = "1" } --> log

@@ -103,6 +103,11 @@ struct EncodingTests {
         )
         #expect(HTTPRequest(host: "host", path: "/").curlCommand == "curl https://host/")
         #expect(HTTPRequest(.head, host: "host", path: "/").curlCommand == "curl --head https://host/")
+        for method in [HTTPMethod.get, .head] {
+            var search = HTTPRequest(method, host: "host", path: "/")
+            search.body = .text("a", contentType: nil)
+            #expect(search.curlCommand == "curl -X \(method.rawValue) https://host/ --data-raw a")
+        }
         request.body = .file(URL(filePath: "/tmp/a b"))
         #expect(request.curlCommand.hasSuffix("--data-binary '@/tmp/a b'"))
     }

@@ -57,6 +57,21 @@ struct HTTPRedactionTests {
         #expect(!"\(request)".contains("1234"))
     }
 
+    @Test(arguments: [
+        ("token = 'hush' x", "token = '…' x"), ("=token=hush", "=token=…"), ("a==b&key=hush", "a==b&key=…"),
+        ("'pass' : hush)", "'pass' : …)"), ("token=", "token=…"), ("a b: c", "a b: c"), ("é_key=hush", "é_key=…"),
+        ("token\n:\nBearer hush;x", "token\n:\n…;x"), ("a:token:hush", "a:token:…"),
+    ])
+    func `in a text, names are found before the delimiters of values`(text: String, shown: String) {
+        #expect(Redaction.text(text) == shown)
+    }
+
+    @Test func `a long text is read once`() {
+        let long = String(repeating: "aZ09-_", count: 50_000)
+        let (text, shown) = (#"{"data": "\#(long)", "token": "hush"}"#, #"{"data": "\#(long)", "token": "…"}"#)
+        #expect(Redaction.text(text).hasBytes(of: shown))
+    }
+
     @Test func `user and password inside a host are not shown`() throws {
         let request = HTTPRequest(host: "me:hush@host", path: "/")
         var dumped = ""

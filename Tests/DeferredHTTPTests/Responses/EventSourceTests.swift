@@ -70,6 +70,15 @@ struct EventSourceTests {
         #expect(try await iterator.next() == nil && stub.requests.count == 1)
     }
 
+    @Test func `a reader that is cancelled before the head arrives gets a CancellationError`() async throws {
+        let stub = StubLoader()
+        let reading = _Concurrency.Task { for try await _ in stub.events(of: .example) {} }
+        try await eventually { stub.requests.count == 1 }
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { try await reading.value }
+        try await eventually { stub.tasksInFlight.isEmpty }
+    }
+
     @Test func `cancelling the reader ends the request, and the pause`() async throws {
         let (stub, clock) = (StubLoader(.failure(.cannotConnect), .pending), ManualClock())
         for isPausing in [true, false] {

@@ -69,6 +69,41 @@ struct PagesTests {
         #expect(try await iterator.next() == nil)
     }
 
+    /// Answers as a client does that has followed a redirect to another server by itself.
+    private struct Redirected: HTTPLoader {
+        let requests = Journal<HTTPRequest>()
+
+        func load(_ task: HTTPTask) {
+            requests.add(task.request)
+            task.succeed(.ok, headers: ["Link": "</2>; rel=next"], url: URL(string: "https://evil.example/1"))
+        }
+    }
+
+    @Test func `a page of a server to which a redirect has led is not followed`() async throws {
+        let environment = ApplyEnvironment(HTTPEnvironment(host: "api.example.com", headers: ["X-Tenant": "e"]))
+        let own = HTTPRequest(host: "api.example.com", path: "/1", headers: ["Authorization": "Bearer o"])
+        for request in [HTTPRequest(path: "/1"), own] {
+            let client = Redirected()
+            let stub = StubLoader { request in
+                request.host == "evil.example"
+                    ? .response(headers: ["Link": "</2>; rel=next"])
+                    : .response(302, headers: ["Location": "https://evil.example/1"])
+            }
+            let chains: [any HTTPLoader] = [
+                environment --> client,
+                environment --> FollowRedirects() --> stub,
+                FollowRedirects() --> environment --> stub,
+            ]
+            for chain in chains {
+                var iterator = chain.pages(of: request).makeAsyncIterator()
+                #expect(try await iterator.next()?.status == .ok)
+                let error = await #expect(throws: HTTPError.self) { _ = try await iterator.next() }
+                #expect(error?.code == .foreignPage)
+            }
+            #expect(client.requests.entries.count == 1 && stub.requests.count == 4)
+        }
+    }
+
     @Test func `headers of an environment go to no other server`() {
         let stub = StubLoader(.response())
         let inner = ApplyEnvironment(HTTPEnvironment(host: "inner", headers: ["X-Inner": "i"]))
@@ -92,6 +127,29 @@ struct PagesTests {
         #expect(pause(["RateLimit": #""default";r=5;t=30"#]) == nil)
         #expect(pause(["RateLimit-Remaining": "0", "RateLimit-Reset": "32"]) == .seconds(32))
         #expect(pause(["Retry-After": "soon"]) == nil && pause([:]) == nil)
+    }
+
+    @Test func `a number of seconds that is too large is a long pause`() {
+        func pause(_ headers: HTTPHeaders) -> Duration? {
+            HTTPResponse(request: .example, status: 429, headers: headers).retryAfter
+        }
+        let (most, longest) = ("\(Int64.max)", Duration.seconds(4_294_967_296))
+        let date = "Mon, 01 Jan 1900 00:00:00 GMT"
+        #expect(pause(["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": most, "Date": date]) == longest)
+        #expect(pause(["RateLimit-Remaining": "0", "RateLimit-Reset": most]) == longest)
+        #expect(pause(["RateLimit": "\"a\";r=0;t=" + most]) == longest)
+    }
+
+    @Test(
+        arguments: [
+            (#""burst";r=0;t=10, "daily";r=500;t=3600"#, 10), (#""a";r=0;t=10, "b,c";r=0;t=60, "d";r=0;t=20"#, 60),
+            (#""a";r=1;t=10, "b";r=2;t=60"#, nil), ("limit=100, remaining=0, reset=30", 30),
+            ("limit=100;w=60, remaining=0, reset=30", 30),
+        ] as [(String, Int?)]
+    )
+    func `of several policies, those that are used up count`(field: String, seconds: Int?) {
+        let response = HTTPResponse(request: .example, status: 429, headers: ["RateLimit": field])
+        #expect(response.retryAfter == seconds.map { Duration.seconds($0) })
     }
 
     @Test func `strategies are combined`() {

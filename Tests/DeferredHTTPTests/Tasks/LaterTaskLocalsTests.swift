@@ -85,6 +85,17 @@ struct LaterTaskLocalsTests {
         #expect(log.entries == ["a", "a", "a", "a"])
     }
 
+    @Test func `a request of a plain thread has none, also if a Swift task continues it`() async throws {
+        let chain = FollowRedirects() --> end
+        let task = await onThread { chain.load(.example) }
+        await _Concurrency.Task { [stub] in
+            Local.$id.withValue("b") { _ = stub.tasksInFlight.first?.succeed(302, headers: ["Location": "/b"]) }
+        }.value
+        await complete(200)
+        #expect(try await task.get().status == .ok)
+        #expect(log.entries == ["none", "none"])
+    }
+
     @Test func `a refresh, the request after it, and those that waited for it`() async throws {
         let fresh = Task<String>.Promise()
         let chain =

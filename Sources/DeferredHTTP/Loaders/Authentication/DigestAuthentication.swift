@@ -63,7 +63,7 @@ public struct DigestAuthentication: HTTPLink {
             var answers = answers
             guard let response = result.arrived, response.status == .unauthorized, !body.isOneShot,
                 Origin(of: response.url ?? url) == Origin(of: url),
-                answers.mayAnswer(response.challenges, from: url, body: { body.bytesInMemory })
+                answers.mayAnswer(response.challenges, body: { body.bytesInMemory })
             else {
                 task.complete(with: result)
                 return

@@ -35,8 +35,9 @@ extension OAuth {
                 completeURL: answer.verificationUriComplete
             )
         )
-        let expiry = endpoint.now() + answer.expiresIn
-        var interval = Duration.seconds(answer.interval ?? 5)
+        let expiry = endpoint.now() + min(answer.expiresIn, OAuthEndpoint.longestLifetime)
+        // A sleep of more seconds than a clock can count would trap.
+        var interval = Duration.seconds(min(max(answer.interval ?? 5, 0), 1 << 30))
         while true {
             try await endpoint.clock.sleep(for: interval)
             do {
@@ -46,7 +47,8 @@ extension OAuth {
             } catch Failure.refused("slow_down", _) where endpoint.now() < expiry {
                 interval += .seconds(5)
             } catch let error as HTTPError where error.isTransient && endpoint.now() < expiry {
-                interval = min(interval * 2, .seconds(60))
+                // RFC 8628, section 3.5: never more often than the server wants.
+                interval = max(interval, min(interval * 2, .seconds(60)))
             }
         }
     }
@@ -108,6 +110,9 @@ struct OAuthEndpoint: Sendable {
     let clock: any Clock<Duration>
     let now: @Sendable () -> Date
 
+    /// A century, in seconds: what lasts longer has no date that can be shown.
+    static let longestLifetime: TimeInterval = 100 * 365 * 86_400
+
     var scope: [String: String] { client.scopes.isEmpty ? [:] : ["scope": client.scopes.joined(separator: " ")] }
 
     /// Requests tokens: RFC 6749, section 5.
@@ -119,7 +124,7 @@ struct OAuthEndpoint: Sendable {
             access: answer.accessToken,
             refresh: answer.refreshToken,
             type: answer.tokenType ?? "Bearer",
-            expiry: answer.expiresIn.map { issued + $0 },
+            expiry: answer.expiresIn.map { issued + min($0, OAuthEndpoint.longestLifetime) },
             issued: issued
         )
     }
@@ -147,13 +152,15 @@ struct OAuthEndpoint: Sendable {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         guard let response = result.arrived else { return try result.get().decode(using: decoder) }
+        let refusal = HTTPError(.unacceptableStatus, request: request, response: response)
+        // A server that fails, or is busy, refuses nothing, whatever its body says.
+        if refusal.isTransient || response.status.isServerError { throw refusal }
         // Some servers refuse with a status of 200.
         if let failure = try? decoder.decode(FailureAnswer.self, from: response.body) {
             throw OAuth.Failure.refused(code: failure.error, description: failure.errorDescription)
         }
-        guard response.status.isSuccess else {
-            throw HTTPError(.unacceptableStatus, request: request, response: response)
-        }
+        guard response.status.isSuccess else { throw refusal }
+        if case .failure(let error) = result, error.code == .invalidResponse { throw error }
         return try response.decode(using: decoder)
     }
 }

@@ -29,6 +29,7 @@ public import Foundation
 public struct OAuth: HTTPLink {
     private let bearer: BearerAuthentication
     private let tokens: TokenStore
+    private let unsaved: UnsavedTokens
     let endpoint: OAuthEndpoint
     let storage: any Storage
 
@@ -52,6 +53,7 @@ public struct OAuth: HTTPLink {
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         let endpoint = OAuthEndpoint(client: client, loader: loader, clock: clock, now: now)
+        let unsaved = UnsavedTokens()
         tokens = TokenStore(
             nil,
             isExpired: { $0.expiry.map { $0 <= now() } ?? false },
@@ -59,11 +61,12 @@ public struct OAuth: HTTPLink {
         ) { refusal in
             Task {
                 try await storage.withExclusiveAccess {
-                    try await Credential(Self.renewed(refusal.token, endpoint, storage, leeway), leeway)
+                    try await Credential(Self.renewed(refusal.token, endpoint, storage, unsaved, leeway), leeway)
                 }
             }
         }
         bearer = BearerAuthentication(tokens, hosts: hosts)
+        self.unsaved = unsaved
         self.endpoint = endpoint
         self.storage = storage
     }
@@ -75,7 +78,8 @@ public struct OAuth: HTTPLink {
     public func reset() -> Future<Void> {
         // A renewal that resets the chain has the access to the storage itself.
         let isRenewal = TokenRefresh.current != nil
-        return bearer.reset().flatMap { [storage, clock = endpoint.clock] () -> Future<Void> in
+        return bearer.reset().flatMap { [storage, unsaved, clock = endpoint.clock] () -> Future<Void> in
+            unsaved.forget()
             let removal = Task {
                 if isRenewal { return try await storage.store(nil) }
                 try await storage.withExclusiveAccess { try await storage.store(nil) }
@@ -87,7 +91,10 @@ public struct OAuth: HTTPLink {
 
     /// Stores the tokens of a sign-in, for the next request.
     func adopt(_ new: Tokens) async throws {
-        try await storage.withExclusiveAccess { [storage] in try await storage.store(new) }
+        try await storage.withExclusiveAccess { [storage, unsaved] in
+            try await storage.store(new)
+            unsaved.forget()
+        }
         tokens.forget()
     }
 
@@ -96,9 +103,15 @@ public struct OAuth: HTTPLink {
         _ refused: String?,
         _ endpoint: OAuthEndpoint,
         _ storage: any Storage,
+        _ unsaved: UnsavedTokens,
         _ leeway: Duration
     ) async throws -> Tokens {
-        let stored = try await storage.tokens()
+        var stored = try await storage.tokens()
+        if let new = unsaved.tokens(after: stored) {
+            try await storage.store(new)
+            unsaved.forget()
+            stored = new
+        }
         // Another process may have renewed them before this one had access.
         if let stored, stored.access != refused, stored.renewal(leeway).map({ $0 > endpoint.now() }) ?? true {
             return stored
@@ -119,16 +132,41 @@ public struct OAuth: HTTPLink {
             }
             new.refresh = new.refresh ?? refresh
         }
+        // If the storage fails from here on, the server has rotated all the same: it refuses the old refresh token.
+        unsaved.keep(new, after: stored)
         // Somebody who has signed out meanwhile stays so, and another one who has signed in, too.
         try _Concurrency.Task.checkCancellation()
         let current = try await storage.tokens()
-        guard current == stored else { if let current { return current } else { throw Failure.signedOut } }
+        guard current == stored else {
+            unsaved.forget()
+            if let current { return current } else { throw Failure.signedOut }
+        }
         try await storage.store(new)
+        unsaved.forget()
         return new
     }
 }
 
 extension OAuth: ArrangedLink {}
+
+/// The tokens of a renewal until the storage has them, for the next renewal.
+private final class UnsavedTokens: Sendable {
+    private struct Renewal {
+        let old: OAuth.Tokens?
+        let new: OAuth.Tokens
+    }
+
+    private let renewal = Lock<Renewal?>(nil)
+
+    func keep(_ new: OAuth.Tokens, after old: OAuth.Tokens?) { renewal.withLock { $0 = Renewal(old: old, new: new) } }
+
+    func forget() { renewal.withLock { $0 = nil } }
+
+    /// Returns the tokens that were to replace those that are stored.
+    func tokens(after stored: OAuth.Tokens?) -> OAuth.Tokens? {
+        renewal.withLock { renewal in renewal.flatMap { $0.old == stored ? $0.new : nil } }
+    }
+}
 
 extension Credential {
     fileprivate init(_ tokens: OAuth.Tokens, _ leeway: Duration) {

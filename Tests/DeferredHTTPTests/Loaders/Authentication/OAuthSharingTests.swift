@@ -145,6 +145,37 @@ struct OAuthSharingTests {
         #expect(after?.underlying as? OAuth.Failure == .signedOut && server.requests.count == 2)
     }
 
+    /// A storage that can't store at first.
+    private actor FullStorage: OAuth.Storage {
+        struct Full: Error {}
+
+        private var current: OAuth.Tokens?
+        private var isFull = true
+
+        init(_ tokens: OAuth.Tokens) { current = tokens }
+
+        func tokens() -> OAuth.Tokens? { current }
+
+        func store(_ tokens: OAuth.Tokens?) throws {
+            if isFull {
+                isFull = false
+                throw Full()
+            }
+            current = tokens
+        }
+    }
+
+    @Test func `tokens that the storage has not taken are stored by the next renewal`() async throws {
+        let (server, storage) = (RotatingServer(), FullStorage(.init(access: "a0", refresh: "r1")))
+        let chain = try OAuth(client(), storage: storage, hosts: ["example.com"], over: server) --> server.api
+        let error = await #expect(throws: HTTPError.self) { try await chain.load(.example).get() }
+        #expect(error?.code == .authenticationFailed && error?.underlying is FullStorage.Full)
+        #expect(try await chain.load(.example).get().status == .ok)
+        #expect(server.refreshes == 1 && !server.isRevoked)
+        let stored = await storage.tokens()
+        #expect(stored?.access == "a2" && stored?.refresh == "r2")
+    }
+
     @Test func `a leeway is at most a fifth of a token's lifetime`() async throws {
         let server = StubLoader(.json(#"{"access_token": "new", "refresh_token": "r", "expires_in": 10}"#))
         let (api, time) = (StubLoader(.response()), Shared(Self.now))

@@ -123,6 +123,43 @@ struct OAuthTests {
         #expect(try await (oauth --> api).load(.example).get().status == .ok)
     }
 
+    @Test(arguments: [("120", [120, 120]), ("9223372036854775807", [1 << 30, 1 << 30])])
+    func `an interval that is too long is no trap, and a failure makes none shorter`(
+        interval: String,
+        pauses: [Int]
+    ) async throws {
+        let device =
+            #"{"device_code": "d", "user_code": "W", "verification_uri": "https://auth/go", "expires_in": 1e300"#
+        let server = StubLoader(
+            expecting: .post("/device", .json(device + #", "interval": \#(interval)}"#)),
+            .post("/token", .response(503), .json(#"{"access_token": "new", "expires_in": 1e300}"#))
+        )
+        let clock = ManualClock()
+        let oauth = try OAuth(client(), over: server, clock: clock, now: { Self.now })
+        let signingIn = Task { try await oauth.signIn { _ in } }
+        var passed = Duration.zero
+        for pause in pauses {
+            try await clock.waitForSleepers()
+            #expect(clock.advanceToNextDeadline())
+            passed += .seconds(pause)
+            #expect(clock.now.offset == passed)
+        }
+        try await signingIn.value
+    }
+
+    @Test(arguments: [(503, true), (429, true), (500, false)])
+    func `a server that fails or is busy refuses nothing, whatever its body says`(
+        status: Int,
+        isTransient: Bool
+    ) async throws {
+        let server = StubLoader(.json(#"{"error": "x"}"#, status: HTTPStatus(status)))
+        let storage = OAuth.MemoryStorage(.init(access: "old", refresh: "r", expiry: Self.now))
+        let oauth = try OAuth(client(), storage: storage, hosts: ["example.com"], over: server, now: { Self.now })
+        let error = await #expect(throws: HTTPError.self) { try await (oauth --> api).load(.example).get() }
+        #expect(error?.code == .authenticationFailed && error?.isTransient == isTransient)
+        #expect((error?.underlying as? HTTPError)?.response?.status == HTTPStatus(status))
+    }
+
     @Test func `a device that is refused, or a code that expires, ends it`() async throws {
         let device =
             #"{"device_code": "d", "user_code": "W", "verification_uri": "https://auth/go", "expires_in": 0, "interval": 0}"#

@@ -20,6 +20,8 @@ final class Program {
             Terminal.reserveStandardFiles()
             // Otherwise, a file that becomes longer than the limit of the process would end it.
             signal(SIGXFSZ, SIG_IGN)
+            // Otherwise, a reader that has gone would end it in the middle of the other downloads.
+            signal(SIGPIPE, SIG_IGN)
             try download(Options(commandLine: commandLine))
         } catch {
             let exit = error as? ProgramExit ?? ProgramExit(text: "\(error)")
@@ -34,6 +36,8 @@ final class Program {
         var wanted = options.urls.map { WantedFile(url: $0) }
         for path in options.inputs { wanted += try WantedFile.list(at: path) }
         if options.urls.isEmpty, options.inputs.isEmpty {
+            // A proxy of the environment can't reach the server in this process.
+            setenv("no_proxy", "127.0.0.1", 1)
             demo = try Demo()
             wanted = demo?.urls.map { WantedFile(url: $0) } ?? []
         }
@@ -82,7 +86,7 @@ final class Program {
 
     /// - Parameter isResumable: False if a stop has nothing to keep, and thus need not wait for the reader of the contents.
     private func listen(_ run: DownloadRun, _ display: Display, isResumable: Bool) {
-        signals = [SIGINT, SIGTERM, SIGHUP].map { number in
+        signals = [SIGINT, SIGTERM, SIGHUP].compactMap { number in
             Terminal.onSignal(number) {
                 guard self.stopSignal == nil, isResumable else {
                     display.suspend()
@@ -92,14 +96,13 @@ final class Program {
                 run.stop()
             }
         }
-        signals.append(
-            Terminal.onSignal(SIGTSTP) {
-                display.suspend()
-                // Returns when the process is continued.
-                kill(getpid(), SIGSTOP)
-                display.resume()
-            }
-        )
+        let pause = Terminal.onSignal(SIGTSTP) {
+            display.suspend()
+            // Returns when the process is continued.
+            kill(getpid(), SIGSTOP)
+            display.resume()
+        }
+        if let pause { signals.append(pause) }
     }
 
     /// Ends the process at once, without handlers that run at exit.

@@ -29,6 +29,10 @@ extension Options {
         let isSingle = urls.count == 1 && inputs.isEmpty
         if checksum != nil, !isSingle { throw .usage("--checksum is for one file; give one URL and no list") }
         if printsContents, !isSingle { throw .usage("-o - is for one file; give one URL and no list") }
+        if urls.isEmpty, inputs.isEmpty, let output, output.contains("://") {
+            let url = PrintableText.url(output)
+            throw .usage("\"\(url)\" after --output is a URL, and there is no other; put the name of a file before it")
+        }
         if isDigest, user == nil { throw .usage("--digest needs a name and a password; give them with --user") }
         if urls.isEmpty, inputs.isEmpty, method != nil || !body.isEmpty || wantsHeadOnly {
             throw .usage("there is no URL to send a request to; give one")

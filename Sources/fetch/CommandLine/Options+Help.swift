@@ -20,13 +20,14 @@ extension Options {
               --limit-rate N   Receive up to N bytes a second of each file, such as
                                500k or 1.5M. Over libcurl only.
               --checksum SUM   With one URL: give the file its name only if it has
-                               this checksum, sha256: and 64 hexadecimal digits. Until
-                               then, and otherwise, it is NAME.unverified.
+                               this checksum, sha256: and 64 hexadecimal digits. With
+                               another one, it stays NAME.unverified.
               --retries N      Retry a failed download up to N times. Default: 4.
               --timeout S      Wait up to S seconds for a silent server. Default: 30.
 
           -X, --request NAME   Use the method NAME, such as PUT. Default: GET, or POST
-                               with a body. POST and PATCH are not retried.
+                               with a body. POST, PATCH and unknown methods are retried
+                               only with a header Idempotency-Key.
           -d, --data TEXT      Send TEXT as the body, or the file after "@", or standard
                                input for "@-", unchanged. Several are joined with "&".
                                The type is that of a form; change it with --header.
@@ -63,16 +64,19 @@ extension Options {
         it is the same on every run. A complete file of that name is replaced. Files
         have the time of their download, not that of the server's file.
 
-        Until a file is complete, its bytes are in NAME.partial. Run the same command
-        again to resume; NAME.partial.validator records which version of the file they
-        belong to. Temporary failures (no connection, a truncated body, a timeout, or
-        status 408, 429, 500, 502, 503 or 504) are retried after growing pauses, or when
-        the server asks for it; meanwhile, another file takes the place. Ctrl-C stops
-        all downloads and keeps what can be resumed, but for the demonstration, which
-        has another server each time. A second Ctrl-C exits immediately.
+        Until a file is complete, its bytes are in NAME.partial, or with --checksum in
+        NAME.unverified.partial. Run the same command again to resume; a file beside it,
+        NAME.partial.validator, records which version of the file they belong to.
+        Temporary failures (no connection, a truncated body, a timeout, or status 408,
+        429, 500, 502, 503 or 504) are retried after growing pauses, or when the server
+        asks for it, but not if that is in more than ten minutes; meanwhile, another
+        file takes the place. With -o -, a body that breaks off is not asked for again.
+        Ctrl-C stops all downloads and keeps what can be resumed, but for the
+        demonstration, which has another server each time. A second Ctrl-C exits
+        immediately.
 
-        If standard output is not a terminal, or if TERM=dumb, only one line for each
-        finished file is printed. NO_COLOR turns colours off.
+        If standard output is not a terminal, or if TERM is dumb or not set, only one
+        line for each finished file is printed. NO_COLOR turns colours off.
 
         Exit status: 0 if all files are complete; 1 if some failed, with one line each
         on standard error, or if standard output can't be written; 2 if the command line

@@ -23,7 +23,7 @@ extension Options {
                 guard let value, !value.isEmpty else { throw .usage("the option \(name) needs a value") }
                 // Otherwise the next option would be taken for a forgotten value.
                 guard attached != nil || !value.hasPrefix("--") else {
-                    throw .usage("the option \(name) needs a value, but \(Self.quoted(value)) follows")
+                    throw .usage("the option \(name) needs a value, but \(Self.quoted(name: value)) follows")
                 }
                 return value
             }
@@ -61,10 +61,16 @@ extension Options {
             case "--limit-rate": rateLimit = try Self.rate(value(), name)
             case "--checksum": checksum = try Self.checksum(value(), name)
             case "--engine": engine = try Self.engine(value(), name)
-            case _ where argument.hasPrefix("-"): throw .usage("unknown option \(Self.quoted(argument))")
+            case _ where argument.hasPrefix("-"): throw .usage("unknown option \(Self.quoted(name: argument))")
             default: urls.append(argument)
             }
         }
+    }
+
+    /// Returns an option in quotes, without the value after "=", which may be a password.
+    private static func quoted(name argument: String) -> String {
+        guard argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") else { return quoted(argument) }
+        return quoted("\(argument[..<equals])=…")
     }
 
     /// Splits `--max=4` and `-n4` into name and value. Equals signs in URLs have no meaning.

@@ -68,6 +68,12 @@ struct Options: Equatable {
     var printsContents: Bool { output == "-" }
 
     var savesFiles: Bool { !printsContents && !wantsHeadOnly }
+
+    /// Returns true if a request may go through a proxy.
+    func mayHaveProxy(environment: [String: String] = ProcessInfo.processInfo.environment) -> Bool {
+        let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        return proxy != nil || names.contains { environment[$0] ?? "" != "" }
+    }
 }
 
 /// A user name and a password.

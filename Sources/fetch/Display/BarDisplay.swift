@@ -47,10 +47,12 @@ final class BarDisplay: Display {
         var live = files.filter { !$0.hasEnded && $0.phase != .waiting }.map { line.file($0, now: now, step: step) }
         // Together with the total line and the cursor's line, they have to fit on the screen.
         let room = max(0, rows - 3)
-        if live.count > room {
+        if rows < 3 {
+            live = []
+        } else if live.count > room {
             live = live.prefix(room) + [line.text("and \(live.count - room) more", .dimmed)]
         }
-        draw(live + [line.total(TotalProgress(files, rate: rate))], columns)
+        draw(live + [line.total(TotalProgress(files, rejectedCount: rejectedCount, rate: rate))], columns)
     }
 
     override func finish(_ total: TotalProgress, elapsed: Duration) {

@@ -8,6 +8,9 @@ class Display {
     let output: Output
     let errors: Output
 
+    /// The number of files that can't be asked for. They count as failed.
+    var rejectedCount = 0
+
     init(output: @escaping Output, errors: @escaping Output) {
         self.output = output
         self.errors = errors

@@ -82,8 +82,8 @@ struct ProgressLine {
         _ time: Duration?,
         to line: inout StyledText
     ) {
-        // Rounded down: 100 % means complete.
-        let percent = fraction.map { "\(Int($0 * 100))%" }
+        // Rounded down: 100 % means complete. 0.29 * 100 is less than 29.
+        let percent = fraction.map { "\($0 < 1 ? min(Int($0 * 100 + 1e-9), 99) : 100)%" }
         let (rate, time) = (rate.map(ProgressText.rate), time.map(ProgressText.duration))
         for (text, column) in zip([percent, ProgressText.bytes(bytes), rate, time], Self.columns)
         where width >= column.from {

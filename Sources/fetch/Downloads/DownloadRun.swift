@@ -15,6 +15,7 @@ final class DownloadRun {
     private let template: RequestTemplate
     private let options: Options
     private let display: Display
+    private let hasProxy: Bool
     /// True if the same command downloads the same files into the same directory.
     private let isRepeatable: Bool
     private let client: URLClient
@@ -29,10 +30,11 @@ final class DownloadRun {
     init(_ list: JobList, _ template: RequestTemplate, options: Options, display: Display, isRepeatable: Bool) {
         (self.list, self.template, self.options, self.display) = (list, template, options, display)
         self.isRepeatable = isRepeatable
+        hasProxy = options.mayHaveProxy()
         files = list.jobs.map { FileProgress(name: $0.name, path: $0.shownPath) }
         var configuration = URLClient.Configuration(options)
         if let cache = options.cache {
-            let cache = Cache(.disk(at: URL(filePath: cache, directoryHint: .isDirectory), capacity: 4 << 30))
+            let cache = Cache(.disk(at: URL(literalPath: cache, directoryHint: .isDirectory), capacity: 4 << 30))
             configuration.cache = cache
             self.cache = cache
         }
@@ -41,6 +43,7 @@ final class DownloadRun {
 
     /// Starts all downloads, and returns a future of the number of files that failed.
     func start() -> Future<Int> {
+        display.rejectedCount = list.rejections.count
         display.start()
         for (url, failure) in list.rejections {
             display.report(failure.line(for: url))
@@ -89,7 +92,7 @@ final class DownloadRun {
     }
 
     private func note(_ event: URLClient.Event, of index: Int) {
-        files[index].note(event)
+        files[index].note(event, hasProxy: hasProxy)
         guard options.isVerbose, let line = EventText.line(event, of: files[index].name) else { return }
         display.report(line)
     }
@@ -110,7 +113,7 @@ final class DownloadRun {
             files[index].phase = .stopped
             line.error = "stopped"
         case .failure(let error):
-            let (job, failure) = (list.jobs[index], DownloadFailure(error, hasProxy: options.proxy != nil))
+            let (job, failure) = (list.jobs[index], DownloadFailure(error, hasProxy: hasProxy))
             files[index].phase = .failed(reason: failure.reason)
             line.error = failure.reason
             let kept = isRepeatable ? job.keptCount : 0
@@ -143,16 +146,16 @@ final class DownloadRun {
             let aim = count == 0 ? "to start over" : "to resume \(count == 1 ? "1 file" : "\(count) files")"
             display.report(isRepeatable ? "stopped; run the same command again \(aim)" : "stopped")
         }
-        let total = TotalProgress(files)
+        let total = TotalProgress(files, rejectedCount: list.rejections.count)
         display.finish(total, elapsed: .now - beginning)
-        finished.fill(with: total.failedCount + list.rejections.count)
+        finished.fill(with: total.failedCount)
     }
 }
 
 extension FileProgress {
     /// Updates the progress for an event. An event that was being delivered while its request was cancelled arrives
     /// after the end, and is ignored.
-    fileprivate mutating func note(_ event: URLClient.Event) {
+    fileprivate mutating func note(_ event: URLClient.Event, hasProxy: Bool) {
         switch event.kind {
         case _ where hasEnded: break
         case .sent:
@@ -165,7 +168,7 @@ extension FileProgress {
         case .cached(_, let isConfirmed):
             source = isConfirmed ? .confirmedCache : .cache
         case .retried(let attempt, let pause):
-            let reason = event.failure.map { DownloadFailure($0).reason } ?? ""
+            let reason = event.failure.map { DownloadFailure($0, hasProxy: hasProxy).reason } ?? ""
             phase = .backingOff(reason: reason, until: .now + pause)
             attempts = attempt + 1
         case .finished:

@@ -70,10 +70,12 @@ struct TotalProgress {
     let remaining: Duration?
 
     /// Creates the total. Files that have ended count with the bytes they have, since no more will arrive.
-    init(_ files: [FileProgress], rate: Double? = nil) {
-        fileCount = files.count
+    ///
+    /// - Parameter rejectedCount: The number of further files, which have failed because they can't be asked for.
+    init(_ files: [FileProgress], rejectedCount: Int = 0, rate: Double? = nil) {
+        fileCount = files.count + rejectedCount
         savedCount = files.count { $0.phase == .saved }
-        failedCount = files.count { if case .failed = $0.phase { true } else { false } }
+        failedCount = rejectedCount + files.count { if case .failed = $0.phase { true } else { false } }
         let totals = files.compactMap { $0.hasEnded ? $0.bytes.completed : $0.bytes.total }
         // A server may claim any length, so the sum may be too large for the type.
         func sum(_ numbers: [Int64]) -> Int64 { Int64(exactly: numbers.reduce(0.0) { $0 + Double($1) }) ?? .max }

@@ -11,7 +11,9 @@ enum FileName {
         let path = url.path(percentEncoded: true)
         let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         // Percent escapes that are not UTF-8 stay as they are.
-        return sanitised(last.removingPercentEncoding ?? String(last))
+        let name = sanitised(last.removingPercentEncoding ?? String(last))
+        // The file would be hidden from its owner.
+        return name.unicodeScalars.first == "." ? "_" + String(name.unicodeScalars.dropFirst()) : name
     }
 
     /// Returns a name without path separators, control characters and everything else that a name should not contain.
@@ -19,15 +21,32 @@ enum FileName {
         let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
             scalar == "/" || scalar == "\\" || PrintableText.isHarmful(scalar) ? "_" : scalar
         }
-        var name = scalars.reduce(into: "") { $0.unicodeScalars.append($1) }.trimmingCharacters(in: .whitespaces)
+        let trimmed = scalars.reduce(into: "") { $0.unicodeScalars.append($1) }.trimmingCharacters(in: .whitespaces)
+        var name = shortened(trimmed).trimmingCharacters(in: .whitespaces)
         guard !name.allSatisfy({ $0 == "." }) else { return "index.html" }
         // These would be mistaken for the partial file of another download.
         if [".partial", ".partial.validator"].contains(where: name.lowercased().hasSuffix) { name += "_" }
+        return name
+    }
+
+    private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longest else { return name }
         let (stem, ending) = parts(of: name)
         // An ending this long is not a file type.
-        guard ending.utf8.count <= 20 else { return FittedText.prefix(name, longest) { $0.utf8.count } }
-        return FittedText.prefix(stem, longest - ending.utf8.count) { $0.utf8.count } + ending
+        guard ending.utf8.count <= 20 else { return prefix(name[...], longest) }
+        return prefix(stem, longest - ending.utf8.count) + ending
+    }
+
+    /// Returns the longest prefix of at most `limit` bytes, in whole characters unless the first one is too long.
+    private static func prefix(_ text: Substring, _ limit: Int) -> String {
+        let whole = FittedText.prefix(text, limit) { $0.utf8.count }
+        guard whole.isEmpty else { return whole }
+        var left = limit
+        let scalars = text.unicodeScalars.prefix { scalar in
+            left -= String(scalar).utf8.count
+            return left >= 0
+        }
+        return String(scalars)
     }
 
     /// Returns unique names, also for file systems that ignore case.

@@ -7,7 +7,7 @@ enum InputFile {
     /// - Parameter limit: The maximum length in bytes. A longer file is a device, or not what was meant.
     static func read(_ path: String, atMost limit: Int) throws(ProgramExit) -> Data {
         do {
-            let file = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+            let file = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(literalPath: path))
             let data = try file.read(upToCount: limit + 1) ?? Data()
             guard data.count <= limit else { throw CocoaError(.fileReadTooLarge) }
             return data

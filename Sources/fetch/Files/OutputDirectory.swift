@@ -14,7 +14,7 @@ struct OutputDirectory {
     ///
     /// - Parameter option: The option that the directory was given with.
     init(path: String, option: String = "--output") throws(ProgramExit) {
-        url = URL(fileURLWithPath: path, isDirectory: true)
+        url = URL(literalPath: path, directoryHint: .isDirectory)
         self.path = path
         guard Self.create(url.path), access(url.path, W_OK | X_OK) == 0 else {
             let reason = String(cString: strerror(errno))
@@ -50,5 +50,12 @@ struct OutputDirectory {
         guard parent == path || create(parent) else { return false }
         // Another program may have created it meanwhile.
         return mkdir(path, 0o777) == 0 || errno == EEXIST
+    }
+}
+
+extension URL {
+    /// Creates the URL of a path in which "~" is a name like any other: the shell has replaced it where it is not.
+    init(literalPath path: String, directoryHint: DirectoryHint = .inferFromPath) {
+        self.init(filePath: path.hasPrefix("~") ? "./" + path : path, directoryHint: directoryHint)
     }
 }

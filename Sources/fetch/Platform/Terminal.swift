@@ -44,10 +44,13 @@ enum Terminal {
     }
 
     /// Calls `handler` for each of these signals, instead of the signal's default action.
+    ///
+    /// - Returns: nil if the signal is ignored, by nohup or by a shell that runs this in the background. It stays so.
     @MainActor
-    static func onSignal(_ number: Int32, _ handler: @escaping @MainActor () -> Void) -> any DispatchSourceSignal {
+    static func onSignal(_ number: Int32, _ handler: @escaping @MainActor () -> Void) -> (any DispatchSourceSignal)? {
         // On Darwin, the source only sees signals that would not end the process.
-        signal(number, SIG_IGN)
+        let inherited = signal(number, SIG_IGN)
+        guard unsafeBitCast(inherited, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self) else { return nil }
         let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
         source.setEventHandler { MainActor.assumeIsolated { handler() } }
         source.resume()

@@ -36,7 +36,7 @@ struct RequestBody: Equatable {
                 parts.append(.init(name: field.name, text: field.value))
                 continue
             }
-            let file = field.value == "@-" ? nil : URL(filePath: String(field.value.dropFirst())).lastPathComponent
+            let file = field.value == "@-" ? nil : URL(literalPath: String(field.value.dropFirst())).lastPathComponent
             let data = try Self.contents(of: field.value)
             let type = "application/octet-stream"
             parts.append(.init(name: field.name, data: data, fileName: file ?? "-", contentType: type))

@@ -44,7 +44,7 @@ extension URLClient.Configuration {
         // Another file is downloaded during the pause.
         retries.yieldsPlace = true
         if let proxy = options.proxy { self.proxy = .server(proxy) }
-        if let file = options.authorities { tls.authorities = .file(URL(filePath: file)) }
+        if let file = options.authorities { tls.authorities = .file(URL(literalPath: file)) }
         if let user = options.user {
             authentication =
                 options.isDigest

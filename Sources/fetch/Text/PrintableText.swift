@@ -23,9 +23,19 @@ enum PrintableText {
 
     /// Returns a URL as it was typed, without the user name and password.
     static func url(_ text: String) -> String {
-        guard let scheme = text.firstRange(of: "//") else { return escaping(text) }
-        let authority = text[scheme.upperBound...].prefix { !"/?#".contains($0) }
+        let start = startOfAuthority(in: text)
+        let rest = text[start...]
+        // In what is refused, they may have any character unescaped.
+        let isRefused = WantedFile(url: text).flaw != nil
+        let authority = isRefused ? rest : rest.prefix { !"/?#".contains($0) }
         guard let at = authority.lastIndex(of: "@") else { return escaping(text) }
-        return escaping(text[..<scheme.upperBound] + "…" + text[at...])
+        return escaping(text[..<start] + "…" + text[at...])
+    }
+
+    /// Returns the end of a scheme with the slashes after it, of which one may have been forgotten.
+    private static func startOfAuthority(in text: String) -> String.Index {
+        let rest = text.drop { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        let slashes = ["://", ":/"].first { rest.hasPrefix($0) }
+        return slashes.map { rest.index(rest.startIndex, offsetBy: $0.count) } ?? text.startIndex
     }
 }

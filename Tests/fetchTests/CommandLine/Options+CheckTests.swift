@@ -38,6 +38,10 @@ struct OptionsCheckTests {
             (["-d", "a"], "there is no URL to send a request to; give one"),
             (["-X", "PUT"], "there is no URL to send a request to; give one"),
             (["-I"], "there is no URL to send a request to; give one"),
+            (
+                ["-o", "http://ada:secret@h/a"],
+                "\"http://…@h/a\" after --output is a URL, and there is no other; put the name of a file before it"
+            ),
         ]
     )
     func `options that lack another are refused, with what they need`(arguments: [String], reason: String) {

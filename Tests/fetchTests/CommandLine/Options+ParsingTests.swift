@@ -69,15 +69,17 @@ struct OptionsParsingTests {
     @Test(
         arguments: [
             (["--bogus"], "unknown option \"--bogus\""),
-            (["--bogus=1"], "unknown option \"--bogus=1\""),
+            (["--bogus=1"], "unknown option \"--bogus=…\""),
+            (["--usr=ada:secret"], "unknown option \"--usr=…\""),
             (["-x"], "unknown option \"-x\""),
             (["-qx"], "unknown option \"-x\""),
-            (["--quiet=yes"], "unknown option \"--quiet=yes\""),
+            (["--quiet=yes"], "unknown option \"--quiet=…\""),
             (["-\u{1B}[31m"], "unknown option \"-\\u{1B}[31m\""),
             (["--max"], "the option --max needs a value"),
             (["--output"], "the option --output needs a value"),
             (["--output="], "the option --output needs a value"),
             (["-o", "--max"], "the option -o needs a value, but \"--max\" follows"),
+            (["-o", "--user=ada:secret"], "the option -o needs a value, but \"--user=…\" follows"),
             (["--max", "0"], "\"0\" after --max is not a number from 1 to 100"),
             (["--max=101"], "\"101\" after --max is not a number from 1 to 100"),
             (["-n", "-1"], "\"-1\" after -n is not a number from 1 to 100"),
@@ -115,7 +117,7 @@ struct OptionsParsingTests {
             (["--limit-rate", "k"], rate("k")), (["--limit-rate", "9e99G"], rate("9e99G")),
             (["--checksum", "md5:1"], checksum("md5:1")),
             (["--checksum", "sha256:\(sum)0"], checksum("sha256:\(sum)0")),
-            (["--json=1"], "unknown option \"--json=1\""), (["-vz"], "unknown option \"-z\""),
+            (["--json=1"], "unknown option \"--json=…\""), (["-vz"], "unknown option \"-z\""),
             (["-H", ": secret"], "the text after -H is not a header; write it like 'Name: value'"),
         ]
     )

@@ -87,7 +87,22 @@ struct BarDisplayTests {
         #expect(terminal.lines[3].hasPrefix("a "))
     }
 
-    @Test(arguments: [1, 4, 6]) func `more files than rows are counted instead of shown`(rows: Int) {
+    @Test func `files that can't be asked for count as failed`() {
+        let display = display()
+        display.rejectedCount = 2
+        display.refresh([file("a", .running)], rate: nil, now: .now)
+        #expect(terminal.lines.last?.hasPrefix("Total 2/3 ") == true)
+        let total = TotalProgress([file("a", .saved)], rejectedCount: 2)
+        #expect((total.savedCount, total.failedCount, total.fileCount) == (1, 2, 3))
+    }
+
+    @Test(arguments: [1, 2]) func `a screen without room for files has the total alone`(rows: Int) {
+        let display = display(rows: rows)
+        display.refresh([file("a", .running), file("b", .running)], rate: nil, now: .now)
+        #expect(terminal.lines.count == 1 && terminal.lines[0].hasPrefix("Total 0/2 "))
+    }
+
+    @Test(arguments: [3, 4, 6]) func `more files than rows are counted instead of shown`(rows: Int) {
         let display = display(rows: rows)
         display.refresh((1...9).map { file("f\($0)", .running) }, rate: nil, now: .now)
         let shown = max(0, rows - 3)

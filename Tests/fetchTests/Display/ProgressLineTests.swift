@@ -41,6 +41,12 @@ struct ProgressLineTests {
         #expect(full.contains("100%") && !full.contains("░"))
     }
 
+    @Test func `a percentage is exact`() {
+        for completed in 0...100 {
+            #expect(line(20).file(Self.file(Int64(completed), of: 100)).text.hasSuffix(" \(completed)%"))
+        }
+    }
+
     @Test func `a length that is not known has a bar that moves to and fro, and no percentage or time`() {
         let file = Self.file(6_000_000, of: nil)
         let line = line(80)

@@ -36,6 +36,13 @@ final class FetchProcess: Sendable {
         let child = Process()
         child.executableURL = try program.map { URL(filePath: $0) } ?? Self.executable
         child.arguments = arguments
+        #if os(Linux)
+        // In the background, the tests may ignore these signals, and so would the program.
+        if program == nil {
+            child.executableURL = URL(filePath: "/usr/bin/env")
+            child.arguments = ["--default-signal=HUP,INT,TERM,TSTP", try Self.executable.path] + arguments
+        }
+        #endif
         child.currentDirectoryURL = directory
         child.environment = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8"].merging(environment) { $1 }
         let file = streams.file("input")

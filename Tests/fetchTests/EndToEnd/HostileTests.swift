@@ -31,7 +31,8 @@ struct HostileTests {
 
     @Test func `no URL makes a file outside of the directory, or one that is hidden from its owner`() async throws {
         let server = try LoopbackServer { _ in .response(body: "abc") }
-        let paths = ["/..%2f..%2fa", "/%2e%2e", "//", "/a%00b", "/%0a%1b", "/\(String(repeating: "x", count: 300))"]
+        let long = String(repeating: "x", count: 300)
+        let paths = ["/..%2f..%2fa", "/%2e%2e", "//", "/a%00b", "/%0a%1b", "/.bashrc", "/%20.netrc", "/\(long)"]
         let result = try await FetchProcess.run(
             ["-o", "files"] + paths.map { server.url("/").absoluteString.dropLast() + $0 },
             directory: directory.url
@@ -39,7 +40,7 @@ struct HostileTests {
         #expect(result.code == 0 && result.outputLines.count == paths.count, "\(result.errors)")
         #expect(try directory.names == ["files"])
         let names = try FileManager.default.contentsOfDirectory(atPath: directory.file("files").path)
-        #expect(names.count == paths.count && names.allSatisfy { $0.utf8.count <= 255 })
+        #expect(names.count == paths.count && names.allSatisfy { $0.utf8.count <= 255 && !$0.hasPrefix(".") })
         #expect(!names.joined().unicodeScalars.contains(where: PrintableText.isHarmful))
     }
 
@@ -109,6 +110,44 @@ struct HostileTests {
         }
     }
     #endif
+
+    #if os(Linux)
+    @Test func `a reader of the lines that has gone ends no download, and not by a signal`() async throws {
+        let server = try LoopbackServer { _ in .response(body: "f") }
+        let pipe = Pipe()
+        try pipe.fileHandleForReading.close()
+        let urls = ["/a", "/b"].map { server.url($0).absoluteString }
+        let arguments = ["--default-signal=PIPE", try FetchProcess.executable.path, "--max=1"] + urls
+        let process = try FetchProcess(
+            arguments,
+            directory: directory.url,
+            terminal: pipe.fileHandleForWriting,
+            program: "/usr/bin/env"
+        )
+        let result = try await process.result()
+        #expect(result.code == 1 && result.errors == "fetch: cannot write to standard output: Broken pipe\n")
+        #expect(try directory.names == ["a", "b"])
+    }
+    #endif
+
+    @Test func `signals that nohup and shells have turned off stay so`() async throws {
+        let (asked, answer) = (Deferred<Void>(), Deferred<Void>())
+        defer { answer.fill() }
+        let server = try LoopbackServer { _ in
+            asked.fill()
+            answer.wait()
+            return .response(body: "f")
+        }
+        let line = "trap '' HUP INT; exec \"$0\" \"$@\""
+        let arguments = ["-c", line, try FetchProcess.executable.path, server.url("/f").absoluteString]
+        let process = try FetchProcess(arguments, directory: directory.url, program: "/bin/sh")
+        try await asked.get()
+        process.send(SIGHUP)
+        process.send(SIGINT)
+        answer.fill()
+        let result = try await process.result()
+        #expect(result.code == 0 && result.errors == "", "\(result.code) \(result.errors)")
+    }
 
     @Test func `a reader that ends early ends the program`() async throws {
         let server = try LoopbackServer { _ in .response(body: .pattern(count: 5_000_000)) }

@@ -37,16 +37,17 @@ struct OutputTests {
     @Test func `with one URL a name that is no directory is the file`() async throws {
         let server = try LoopbackServer { .response(body: .text($0.path)) }
         let url = server.url("/f").absoluteString
-        for output in ["page.html", "./page.html", "new/page", directory.file("x.partial").path, "%41", "a\nb"] {
+        let absolute = directory.file("x.partial").path
+        for output in ["page.html", "./page.html", "new/page", absolute, "%41", "a\nb", "~/page"] {
             let result = try await fetch("-o", output, url)
             #expect(result.code == 0 && result.errors == "" && result.outputLines.count == 1)
         }
         #expect(try await fetch("-o", "new", url).code == 0)
         #expect(try await fetch("-o", "other/", url).code == 0)
         #expect(try await fetch("-o", "both", url, url + "2").code == 0)
-        let expected = ["%41", "a\nb", "both", "new", "other", "page.html", "x.partial"]
+        let expected = ["%41", "a\nb", "both", "new", "other", "page.html", "x.partial", "~"]
         #expect(try directory.names == expected)
-        for (folder, names) in [("new", ["f", "page"]), ("other", ["f"]), ("both", ["f", "f2"])] {
+        for (folder, names) in [("new", ["f", "page"]), ("other", ["f"]), ("both", ["f", "f2"]), ("~", ["page"])] {
             let path = directory.file(folder).path
             #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == names)
         }

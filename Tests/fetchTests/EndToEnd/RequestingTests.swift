@@ -117,10 +117,17 @@ struct RequestingTests {
         let refusing = try RefusingPort()
         let proxy = "http://ada:secret@127.0.0.1:\(refusing.number)"
         let result = try await fetch("--proxy", proxy, "--retries=0", "http://h.invalid/f")
-        withExtendedLifetime(refusing) {}
         #expect(result.code == 1 && result.errorLines.count == 1)
         #expect(result.errors.contains("127.0.0.1") && result.errors.contains("check the proxy, the host and the port"))
         #expect(!result.errors.contains("secret"))
+        let process = try FetchProcess(
+            ["-o", directory.url.path, "--retries=0", "http://h.invalid/f"],
+            environment: ["http_proxy": proxy]
+        )
+        let inherited = try await process.result()
+        withExtendedLifetime(refusing) {}
+        #expect(inherited.code == 1 && inherited.errors.contains("check the proxy, the host and the port"))
+        #expect(!inherited.errors.contains("secret"))
     }
     #endif
 

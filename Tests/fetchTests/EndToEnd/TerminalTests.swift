@@ -62,6 +62,19 @@ struct TerminalTests {
         #expect(terminal.lines.last?.hasPrefix("1 of 2 files saved, 1 failed, 40.0 kB") == true)
     }
 
+    @Test func `a line of a list that is no URL counts as a file that failed`() async throws {
+        let server = try slowServer()
+        let list = directory.file("list")
+        try Data("h/a\n\(server.url("/a").absoluteString)\n".utf8).write(to: list)
+        let terminal = try PseudoTerminal(columns: 80)
+        let process = try FetchProcess(["-o", directory.url.path, "-i", list.path], terminal: terminal.child)
+        terminal.read()
+        #expect(try await process.result().code == 1)
+        var screen = VirtualTerminal(columns: 80)
+        screen.feed(try await terminal.wholeText())
+        #expect(screen.lines.last?.hasPrefix("1 of 2 files saved, 1 failed, 40.0 kB") == true)
+    }
+
     @Test func `NO_COLOR has bars without colours`() async throws {
         let server = try slowServer()
         let (result, output) = try await run([server.url("/a")], columns: 80, environment: ["NO_COLOR": "1"])

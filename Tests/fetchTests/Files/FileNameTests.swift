@@ -17,13 +17,14 @@ struct FileNameTests {
         ("http://h/a/%2e%2e", "index.html"),
         ("http://h/a/...", "index.html"),
         ("http://h/%20", "index.html"),
-        ("http://h/..%2f..%2fetc%2fpasswd", ".._.._etc_passwd"),
-        ("http://h/..%5Cboot.ini", ".._boot.ini"),
+        ("http://h/..%2f..%2fetc%2fpasswd", "_._.._etc_passwd"),
+        ("http://h/..%5Cboot.ini", "_._boot.ini"),
         ("http://h/a%00b%1B%5B31m%0Ac", "a_b_[31m_c"),
         ("http://h/%E2%80%AEgpj.exe", "_gpj.exe"),
         ("http://h/caf%C3%A9%20%E6%97%A5.txt", "café 日.txt"),
         ("http://h/%FF%FE", "%FF%FE"),
-        ("http://h/.profile", ".profile"),
+        ("http://h/.profile", "_profile"),
+        ("http://h/%20.profile", "_profile"),
         ("http://h/a.partial", "a.partial_"),
         ("http://h/a.Partial.Validator", "a.Partial.Validator_"),
     ])
@@ -40,6 +41,17 @@ struct FileNameTests {
         #expect((FileName.longest - 1...FileName.longest).contains(name.utf8.count))
         let endless = FileName.sanitised("a." + String(repeating: "x", count: 300))
         #expect(endless.utf8.count == FileName.longest)
+    }
+
+    @Test func `a name whose first character is too long keeps a part of that`() {
+        let name = FileName.sanitised("e" + String(repeating: "\u{301}", count: 300) + ".txt")
+        #expect(name.unicodeScalars.first == "e" && name.hasSuffix(".txt"))
+        #expect((FileName.longest - 1...FileName.longest).contains(name.utf8.count))
+    }
+
+    @Test func `a name that is a partial file's once it is shortened is changed, too`() {
+        let start = String(repeating: "x", count: FileName.longest - 8) + ".partial"
+        #expect(FileName.sanitised(start + String(repeating: "y", count: 50)) == start + "_")
     }
 
     @Test(arguments: [

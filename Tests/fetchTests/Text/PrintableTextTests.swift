@@ -17,6 +17,12 @@ struct PrintableTextTests {
     @Test(arguments: [
         ("http://h/a", "http://h/a"), ("http://user:secret@h/a", "http://…@h/a"), ("http://h/a@b", "http://h/a@b"),
         ("http://a@b:c@h/", "http://…@h/"), ("not a url", "not a url"),
+        ("http://h:80/a?b@c#d@e", "http://h:80/a?b@c#d@e"),
+        // What is refused is printed, too.
+        ("ada:secret@127.0.0.1/x", "…@127.0.0.1/x"), ("ada:secret@h//x", "…@h//x"),
+        ("https:/ada:secret@h/x", "https:/…@h/x"), ("http:ada:secret@h/x", "…@h/x"),
+        ("http://ada:se/cret@h/x", "http://…@h/x"), ("http://ada:se?cret@h/x", "http://…@h/x"),
+        ("http://ada:se#cret@h/x", "http://…@h/x"), ("ftp://ada:se/cret@h/x", "ftp://…@h/x"),
     ])
     func `URLs are shown without user names and passwords`(text: String, expected: String) {
         #expect(PrintableText.url(text) == expected)

@@ -39,7 +39,7 @@ extension Cache: URLClient.ResponseCache {
             var asked = HTTPRequest(request)
             asked.cachePartition = caller.partition
             if caller.isPersonal { asked[CacheOwnerOption.self] = client }
-            asked[CacheSenderOption.self] = .init(client: client, timeout: request.request.timeoutInterval)
+            asked[CacheSenderOption.self] = .init(client: client, timeout: caller.timeout)
             let loading = HTTPTask(asked)
             let observer = loading.observer
             let promise = URLClient.CacheConnection.Response.Promise()

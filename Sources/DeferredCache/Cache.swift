@@ -92,7 +92,7 @@ public struct Cache: HTTPLink {
     ///     `app; fwd=uri-miss; stored`. A body that is still on its way counts as stored. By default, there is none. Requests
     ///     that the cache passes on untouched have none either.
     ///   - onHealthChange: Called whenever storing begins to fail, or works again, on an internal thread that it must not
-    ///     block; at once if the folder can't be opened.
+    ///     block, and without a lock, so that it may use the cache; at once if the folder can't be opened.
     ///   - now: The wall clock, which `Date` and `Expires` refer to.
     ///   - clock: A clock that can't be set, by which ages are measured within the process.
     public init(

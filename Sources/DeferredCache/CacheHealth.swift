@@ -37,10 +37,17 @@ final class HealthMonitor: Sendable {
         var observer: (@Sendable (Cache.Health) -> Void)?
     }
 
+    private let queue: DispatchQueue
     private let now: @Sendable () -> CacheInstant
     private let state = Lock(State())
 
-    init(now: @escaping @Sendable () -> CacheInstant = { CacheInstant(wall: Date(), steady: .zero) }) { self.now = now }
+    /// - Parameter queue: Calls the observer: whoever has failed may hold locks, and the observer may use the cache.
+    init(
+        on queue: DispatchQueue = .global(),
+        now: @escaping @Sendable () -> CacheInstant = { CacheInstant(wall: Date(), steady: .zero) }
+    ) {
+        (self.queue, self.now) = (queue, now)
+    }
 
     var health: Cache.Health { state.withLock { $0.health } }
 
@@ -67,7 +74,8 @@ final class HealthMonitor: Sendable {
             body(&state.health)
             return isNew ? state.observer : nil
         }
+        guard let observer else { return }
         // The newest state, so that of two calls at the same time, the later one tells the truth.
-        observer?(health)
+        queue.async { observer(self.health) }
     }
 }

@@ -48,7 +48,7 @@ final class DiskStore: ResponseStore {
         now: @escaping @Sendable () -> CacheInstant,
         gate: (@Sendable (CacheFolder.Call) -> Bool)? = nil
     ) {
-        health = HealthMonitor(now: now)
+        health = HealthMonitor(on: queue, now: now)
         folder = CacheFolder(path, health: health, gate: gate)
         folder.shareSalt()
         (self.keepsCookies, self.now) = (keepsCookies, now)
@@ -135,13 +135,8 @@ final class DiskStore: ResponseStore {
         queue.async {
             let fits = Int64(body.count) <= self.bodyLimit
             let writer = fits && !body.isEmpty ? self.writer(key, head, ticket) as? DiskWriter : nil
-            let isWhole = body.isEmpty || writer?.append(body) == true
-            self.folder.withHeadsLocked {
-                if isWhole { return self.commit(key, head, writer, ticket) }
-                writer?.discard()
-                let (isNewest, now) = (ticket.allows(head), self.now())
-                self.removeVariants(of: key) { head.outlives($0.head, ticket, isNewest: isNewest, now: now) }
-            }
+            if writer?.append(body) == false { writer?.discard() }
+            self.folder.withHeadsLocked { self.commit(key, head, writer, ticket) }
         }
     }
 
@@ -157,7 +152,8 @@ final class DiskStore: ResponseStore {
         queue.async { self.folder.withHeadsLocked(body) }
     }
 
-    /// Stores a response whose body is there, or is empty: then it has no file. Called by ``changeHead(_:)``.
+    /// Stores a response whose body is there, or is empty: then it has no file. Without its body, it only removes what is
+    /// outdated. Called by ``changeHead(_:)``.
     private func commit(_ key: CacheKey, _ head: StoredHead, _ writer: DiskWriter?, _ ticket: FetchTicket) {
         let isEmpty = head.extent.count == 0
         // A stream has a file from its beginning, also if no bytes come.

@@ -70,7 +70,8 @@ package enum Trampoline {
         return body()
     }
 
-    /// Runs `body` one level deeper, or puts it off if that would be too deep.
+    /// Runs `body` one level deeper, or puts it off if that would be too deep. Filling futures doesn't go through this, which
+    /// allocates the closure in any case.
     @inlinable
     package static func perform(_ body: @escaping () -> Void) {
         if nest(body) == nil { putOff(body) }

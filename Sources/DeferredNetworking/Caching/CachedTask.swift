@@ -45,7 +45,8 @@ final class CachedTask: EngineTask {
         caller = .init(
             task: outer.reporter,
             partition: outer.cachePartition,
-            isPersonal: !outer.policies.authentication.isNone
+            isPersonal: !outer.policies.authentication.isNone,
+            timeout: request.timeout
         )
         var settings = Exchange.Settings(redirects: .none, rateLimit: outer.rateLimit, configure: outer.configure)
         if outer.policies.acceptsAnyPart { settings.policies = .ofChain }

@@ -26,6 +26,9 @@ extension URLClient {
 
             /// True if the client has a credential, so that what it gets without it may be its own, too.
             package let isPersonal: Bool
+
+            /// The request's own time-out, in seconds, also where an engine doesn't get it.
+            package let timeout: Double
         }
 
         package typealias Load = @Sendable (CheckedRequest, Caller, @escaping Sender) -> Response

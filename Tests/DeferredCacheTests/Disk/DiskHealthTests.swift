@@ -229,6 +229,31 @@ struct DiskHealthTests {
         #expect(changes.entries.map(\.isStoring) == [false, true])
     }
 
+    @Test func `an observer may use the cache, whatever has failed`() async throws {
+        let path = url.path
+        let isBroken = Atomic(false)
+        let storage = Cache.Storage { now in
+            DiskStore(path, capacity: 1 << 20, now: now) { call in
+                "\(call)" != "\(CacheFolder.Call.write)" || !isBroken.load(ordering: .relaxed)
+            }
+        }
+        let used = Lock<Cache?>(nil)
+        let told = Log<Bool>()
+        let cache = Cache(
+            storage,
+            onHealthChange: { health in
+                used.withLock { $0 }?.removeAll().upon(.immediate) { told.add(health.isStoring) }
+            }
+        )
+        used.withLock { $0 = cache }
+        #expect(stores(cache, "/a"))
+        isBroken.store(true, ordering: .relaxed)
+        #expect(!stores(cache, "/b"))
+        try await eventually { told.entries == [false] }
+        await cache.flush().value
+        used.withLock { $0 = nil }
+    }
+
     @Test func `a cache in memory stores`() {
         let cache = cache(.memory())
         #expect(stores(cache, "/a") && cache.health == Cache.Health() && changes.entries.isEmpty)

@@ -4,7 +4,7 @@
 /// To call a closure, the job is run on the thread that calls, where it calls the closure and ends.
 package final class TaskLocals: Sendable {
     /// SAFETY: the creator and the owner use it, one after the other; the owner gets it from a lock.
-    private final class Copy: TaskExecutor, @unchecked Sendable {
+    fileprivate final class Copy: TaskExecutor, @unchecked Sendable {
         private var job: UnownedJob?
         private var body: (() -> Void)?
 
@@ -43,21 +43,17 @@ package final class TaskLocals: Sendable {
 
     deinit { copy.withLock { $0 }.run {} }
 
-    /// Calls a closure once, with the task-locals, on this thread.
-    fileprivate func restore(_ body: () -> Void) {
+    /// Returns a copy with the task-locals, to be run once.
+    fileprivate func makeCopy() -> Copy {
         // Two threads may do this at once, and each needs a copy.
-        let own = copy.withLock { copy in
+        copy.withLock { copy in
             var copies: (Copy, Copy)?
             copy.run { copies = (Copy(), Copy()) }
             guard let copies else { preconditionFailure("a task was not run by its executor") }
             copy = copies.0
             return copies.1
         }
-        own.run(body)
     }
-
-    /// Calls a closure once, without task-locals, on this thread.
-    fileprivate static func runWithoutLocals(_ body: () -> Void) { Copy(empty: ()).run(body) }
 }
 
 extension TaskLocals? {
@@ -67,11 +63,8 @@ extension TaskLocals? {
         // An operation of a plain thread may be continued by a Swift task, whose task-locals are another operation's.
         if self == nil, withUnsafeCurrentTask(body: { $0 == nil }) { return try body() }
         var result: Result<Value, Failure>?
-        if let self {
-            self.restore { result = Result(catching: body) }
-        } else {
-            TaskLocals.runWithoutLocals { result = Result(catching: body) }
-        }
+        let copy = self?.makeCopy() ?? TaskLocals.Copy(empty: ())
+        copy.run { result = Result(catching: body) }
         guard let result else { preconditionFailure("a task was not run by its executor") }
         return try result.get()
     }

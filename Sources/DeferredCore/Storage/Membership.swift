@@ -75,18 +75,15 @@ struct Membership: ~Copyable {
 
     /// Wins the handler for running it. Otherwise waits until the cancelling thread is done with the owner.
     @inlinable
-    func take() -> Bool { leave(for: Self.takenState) }
+    func take() -> Bool { change(to: Self.takenState) != nil }
 
     /// Wins the handler for submitting it to an executor, where it can still be cancelled.
     @inlinable
-    func submit() -> Bool { leave(for: Self.submittedState) }
+    func submit() -> Bool { change(to: Self.submittedState) != nil }
 
     /// Wins the handler for freeing it, since the future that it waited for, or the executor, will not run it.
     @inlinable
-    func drop() -> Bool { leave(for: Self.droppedState) }
-
-    @inlinable
-    func leave(for next: UInt) -> Bool { change(to: next) != nil }
+    func drop() -> Bool { change(to: Self.droppedState) != nil }
 
     /// Moves a handler to another state. Returns the state that it left; `nil` if the handler is not to be had any more, or,
     /// to be examined, is not in a list.

@@ -18,12 +18,7 @@ package struct ClockTimer: Cancellable {
 
     /// Calls `body` at `deadline`; never, if that is `nil`.
     package init<C: Clock>(at deadline: C.Instant?, clock: C, _ body: @escaping @Sendable () -> Void) {
-        if let deadline {
-            registration = Registration(Self.start(.submitted(), at: deadline, on: clock, body))
-        } else {
-            // A node that never fires has no effect.
-            registration = Registration(HandlerNode(.submitted()))
-        }
+        registration = Registration(Self.start(.submitted(), at: deadline, on: clock, body))
     }
 
     /// Calls `body` after `duration`, unless `future` is filled or freed first, which releases the closure at once.
@@ -35,23 +30,22 @@ package struct ClockTimer: Cancellable {
         unless future: FutureStorage<Value>,
         _ body: @escaping @Sendable () -> Void
     ) {
-        guard let deadline = clock.now.deadline(after: duration), !future.isFinished else {
-            registration = Registration(HandlerNode(.submitted()))
-            return
-        }
+        let deadline = future.isFinished ? nil : clock.now.deadline(after: duration)
         let node = Self.start(.waiting(for: future), at: deadline, on: clock, body)
         registration = Registration(node)
-        if !future.add(node) { registration.cancel() }
+        if deadline != nil, !future.add(node) { registration.cancel() }
     }
 
     package func cancel() { registration.cancel() }
 
     private static func start<C: Clock>(
         _ membership: consuming Membership,
-        at deadline: C.Instant,
+        at deadline: C.Instant?,
         on clock: C,
         _ body: @escaping @Sendable () -> Void
     ) -> HandlerNode {
+        // A node that never fires, and is in no list, has no effect.
+        guard let deadline else { return HandlerNode(.submitted()) }
         // Other clocks may have instants of this type, too.
         if clock is ContinuousClock, let deadline = deadline as? ContinuousClock.Instant {
             let notice = QueuedNotice(membership, in: .shared, at: deadline, body)

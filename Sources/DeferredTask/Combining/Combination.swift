@@ -15,7 +15,7 @@ final class Combination<Output: Sendable>: CancelledCombination {
     ///   - isOpenEnded: Whether there may be more of them.
     init(expected: Int, isOpenEnded: Bool = false) {
         children = TaskNode(expected: expected, isOpenEnded: isOpenEnded)
-        children.belong(to: self)
+        children.withLock { $0.children?.combination = self }
         // Whoever awaits the future raises the priority of the children.
         _ = storage.attachment.attach(children)
     }

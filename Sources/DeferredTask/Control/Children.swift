@@ -80,7 +80,7 @@ final class Children {
         return running.elements.map(\.task)
     }
 
-    /// Gives children to come at least this priority. Returns the running ones, to be given it, too.
+    /// Gives children to come at least this priority. Returns the running ones that may not have it.
     func raisePriority(to new: TaskPriority) -> [TaskHandle] {
         // Those who have it have passed it on. So it goes no further where tasks wait for each other in a circle.
         if let priority, priority >= new { return [] }

@@ -160,7 +160,7 @@ final class KeptProgress {
 /// that they came from, and otherwise as nothing.
 struct OwnShare: Sendable {
     let task: UnownedFuture
-    let source: (any FractionSource)?
+    let source: (any ProgressSource)?
     /// True for a stage that counts 1.
     let isSilent: Bool
     /// True for a plain stage.

@@ -65,12 +65,12 @@ struct Share: Sendable {
     }
 
     /// The share of a stage that reports its own progress.
-    static func reporting(_ source: some FractionSource, isDone: Bool) -> Share {
-        let (report, fraction) = (source.report, source.fraction)
+    static func reporting(_ source: some ProgressSource, isDone: Bool) -> Share {
+        let report = source.report
         var share = Share()
         share.producers = 1
         share.determined = isDone || report.total != nil ? 1 : 0
-        share.setWeight(reportingWeight, fraction: isDone ? 1 : fraction)
+        share.setWeight(reportingWeight, fraction: isDone ? 1 : report.fraction)
         var units = Units(report)
         // Of one that has ended, what has come is all.
         if isDone, report.total == nil { (units.total, units.unknown) = (units.completed, 0) }

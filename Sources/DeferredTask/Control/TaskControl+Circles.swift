@@ -57,6 +57,6 @@ extension TaskControl {
 
     private var cancelledCombination: (any CancelledCombination)? {
         guard case .children(let node) = work, isCancelled else { return nil }
-        return node.combination
+        return node.withLock { $0.children?.combination }
     }
 }

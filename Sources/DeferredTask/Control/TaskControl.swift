@@ -78,10 +78,7 @@ package final class TaskControl: @unchecked Sendable {
 
     deinit {
         if !future.isFinished { notice?.cancel() }
-        if let node = existingNode {
-            node.letGo()
-            node.letGoOfPlainStages()
-        }
+        existingNode?.letGo()
         if let task = sharedTask, task.node.dropConsumer(self) { task.cancel() }
         // In a loop, since the recursion of a chain of a million tasks would overflow the stack. Each control lets go of its
         // own upstream only: a token may still find that one.

@@ -131,7 +131,7 @@ package struct TaskHandle: Sendable {
     }
 
     /// Returns a token that is cancelled with the task, until its end.
-    func token() -> CancellationToken { future.isFinished ? .none : node.token() }
+    func token() -> CancellationToken { future.isFinished ? .none : node.withLock { $0.token() } }
 
     /// Asks this task to stop, then those it has started, and then those it was derived from.
     package func cancel() {

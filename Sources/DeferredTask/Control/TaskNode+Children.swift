@@ -49,7 +49,7 @@ extension TaskNode {
         }
         act(start, on: task)
         if case .children(let node)? = task?.work { node.withLock { $0.children?.place(in: self, key) } }
-        if isFollowed { if let task { follow(key, task) } else { changed(KeptProgress.own) } }
+        if isFollowed { if let task { follow(key, task) } else { changed() } }
         return key
     }
 
@@ -67,12 +67,6 @@ extension TaskNode {
         case .run(nil): break
         }
     }
-
-    /// Notes the combination that the children belong to.
-    func belong(to combination: any CancelledCombination) { withLock { $0.children?.combination = combination } }
-
-    /// The combination that the children belong to.
-    var combination: (any CancelledCombination)? { withLock { $0.children?.combination } }
 
     /// Keeps the handler on a child's end, unless the child has ended.
     func wait(for key: Int, with registration: Registration) {
@@ -100,13 +94,6 @@ extension TaskNode {
     ///
     /// - Returns: The running children, to be cancelled.
     func cancelChildren() -> [TaskHandle] { withLock { $0.children?.cancel() ?? [] } }
-
-    /// Gives children to come at least this priority.
-    ///
-    /// - Returns: The running children, to be given it, too; none if they have it.
-    func raisePriority(to priority: TaskPriority) -> [TaskHandle] {
-        withLock { $0.children?.raisePriority(to: priority) ?? [] }
-    }
 
     /// Releases the children: their parent has ended.
     ///
@@ -146,9 +133,7 @@ extension TaskNode {
         act(start, on: child)
         return parent
     }
-}
 
-extension TaskNode {
     /// The control of the stage that the children belong to, and the share of what it has completed beside them; `nil` if
     /// somebody else keeps it, or is told of its cancellation.
     private func completed(asChild key: Int, of parent: TaskNode) -> (ObjectIdentifier, Share)? {

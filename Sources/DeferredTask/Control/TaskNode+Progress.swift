@@ -16,9 +16,9 @@ extension TaskNode {
         withLock { machine in machine.progress.map { ($0.sum, $0.number) } }
     }
 
-    /// Notes that a part of the progress has changed, and tells all that follow it.
-    func changed(_ key: Int) {
-        if mark(key) { tellChanges() }
+    /// Notes that the task's own share has changed, and tells all that follow the progress.
+    func changed() {
+        if mark(KeptProgress.own) { tellChanges() }
     }
 
     /// Takes over what was marked as changed, and tells all that follow it.
@@ -79,15 +79,6 @@ extension TaskNode {
 
     // MARK: - Following
 
-    /// Adds a follower, so that the sum is kept. Returns the number to take it back with, and whether the sum is complete.
-    private func add(_ follower: KeptProgress.Follower, _ own: OwnShare) -> (id: Int, isComplete: Bool) {
-        withLock { machine in
-            let progress = machine.progress ?? KeptProgress(own)
-            machine.progress = progress
-            return (progress.add(follower), progress.isComplete)
-        }
-    }
-
     /// Keeps the sum of a task's progress, and of all that it is made of, until the edge is released.
     static func follow(_ task: TaskHandle, _ follower: KeptProgress.Follower) -> ProgressEdge {
         var (holds, new) = ([ProgressEdge](), [(node: TaskNode, input: TaskHandle?)]())
@@ -96,7 +87,12 @@ extension TaskNode {
         // neither reads a sum that the other has not completed.
         while let next = pending.popLast() {
             let (node, input) = (next.node, next.input)
-            let (id, isComplete) = node.add(.none, OwnShare(next, input))
+            let own = OwnShare(next, input)
+            let (id, isComplete) = node.withLock { machine in
+                let progress = machine.progress ?? KeptProgress(own)
+                machine.progress = progress
+                return (progress.add(.none), progress.isComplete)
+            }
             holds.append(ProgressEdge(node: node, id: id))
             guard !isComplete, seen.insert(ObjectIdentifier(node)).inserted else { continue }
             new.append((node, input.task))
@@ -113,7 +109,7 @@ extension TaskNode {
 
     private func begin(_ input: TaskHandle?) {
         if let source = withLock({ $0.progress?.task.source }) {
-            let stopWatching = source.watch { [weak self] in self?.changed(KeptProgress.own) }
+            let stopWatching = source.watch { [weak self] in self?.changed() }
             // What is reported after the end doesn't count, and the end may come at any time.
             let isKept = withLock { machine in
                 guard !machine.isEnded, let progress = machine.progress, progress.stopWatching == nil else {

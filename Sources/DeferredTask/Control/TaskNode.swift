@@ -83,12 +83,16 @@ package final class TaskNode: Sendable {
         if isPlain { Trampoline.runAtEnd { self.tellChanges(atAll: true) } } else { tellChanges(atAll: true) }
     }
 
-    /// Releases everything that could cancel, or be told of a cancellation. Only the first call has an effect.
+    /// Releases everything that could cancel, or be told of a cancellation, here and at the plain stages derived from the
+    /// task. Only the first call has an effect.
     func letGo() {
-        var (registered, controls) = withLock { ($0.end(), $0.children?.forget() ?? []) }
+        var (registered, controls, stages) = withLock {
+            ($0.end(), $0.children?.forget() ?? [], $0.takePlainStages())
+        }
         registered?.free()
         // Releasing a child can release its children.
         Trampoline.free(&controls)
+        for stage in stages { stage.node.letGo() }
     }
 
     var isEnded: Bool { withLock { $0.isEnded } }
@@ -109,9 +113,6 @@ package final class TaskNode: Sendable {
         for link in registered?.links ?? [] { link.registration.cancel() }
         return registered
     }
-
-    /// Returns a token that is cancelled with the task, until its end.
-    func token() -> CancellationToken { withLock { $0.token() } }
 
     /// Keeps a registration until the end or a cancellation; cancels it if that has come.
     func keep(_ link: TokenLink) {
@@ -142,7 +143,7 @@ package final class TaskNode: Sendable {
 
     // MARK: - Plain stages
 
-    /// Keeps the node of a plain stage derived from the task, until it ends or `letGoOfPlainStages` is called.
+    /// Keeps the node of a plain stage derived from the task, until it ends or `letGo` is called.
     ///
     /// Amortised O(1): looks for stages that have ended when they may be half of all.
     func keep(_ stage: PlainStage) {
@@ -176,18 +177,10 @@ package final class TaskNode: Sendable {
             .sorted { $0.plainCount < $1.plainCount }
     }
 
-    /// Releases everything that is registered with the plain stages: nobody is left who could cancel them.
-    func letGoOfPlainStages() {
-        for stage in withLock({ $0.takePlainStages() }) { stage.node.letGo() }
-    }
-
     // MARK: - The object
 
     /// The progress object that somebody holds.
     var object: TaskProgress? { withLock { $0.object } }
-
-    /// Shares `new`, unless another thread came first; returns what is shared.
-    func share(_ new: TaskProgress) -> TaskProgress { withLock { $0.share(new) } }
 
     /// Notes a fraction, from 0 to 1, that a reader is about to be given.
     ///

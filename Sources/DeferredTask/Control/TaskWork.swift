@@ -8,7 +8,7 @@ package enum TaskWork: Sendable {
     /// A Swift task; counts 1.
     case running(_Concurrency.Task<Void, Never>)
     /// A stage that reports its own progress; counts 10.
-    case reporting(any FractionSource)
+    case reporting(any ProgressSource)
     /// The stage starts tasks, or was combined from them, which its node knows; counts 10 if any of them reports,
     /// otherwise 1.
     case children(TaskNode)
@@ -25,11 +25,8 @@ package enum TaskWork: Sendable {
 
 /// The source of a root task's progress.
 @usableFromInline
-package protocol FractionSource: AnyObject, Sendable {
-    /// From 0 to 1.
-    var fraction: Double { get }
-
-    /// The numbers behind `fraction`.
+package protocol ProgressSource: AnyObject, Sendable {
+    /// The progress now.
     var report: ProgressReport { get }
 
     /// Calls `body` after each change, from any thread, until the closure that this returns is called.
@@ -49,18 +46,19 @@ package struct ProgressReport: Sendable {
     let unit: ProgressReporter.Unit
     /// From 0 to `completed`: the units that were completed before the task began.
     let resumed: Int64
+    /// From 0 to 1.
+    let fraction: Double
 
     /// Takes any numbers: a negative total counts as unknown.
-    init(completed: Int64, total: Int64?, unit: ProgressReporter.Unit, resumed: Int64 = 0) {
+    ///
+    /// - Parameter fraction: By default that of the numbers. Anything completed of a total of 0 is all of it.
+    init(completed: Int64, total: Int64?, unit: ProgressReporter.Unit, resumed: Int64 = 0, fraction: Double? = nil) {
         self.completed = max(completed, 0)
         self.total = if let total, total >= 0 { total } else { nil }
         self.unit = unit
         self.resumed = min(max(resumed, 0), self.completed)
-    }
-
-    /// From 0 to 1. Anything completed of a total of 0 is all of it.
-    var fraction: Double {
-        guard let total, completed > 0 else { return 0 }
-        return completed >= total ? 1 : Double(completed) / Double(total)
+        // Of a total of 0, this is infinite, or no number if nothing is completed.
+        let part = self.total.map { Double(completed) / Double($0) }
+        self.fraction = Fraction.clamped(fraction ?? part ?? 0)
     }
 }

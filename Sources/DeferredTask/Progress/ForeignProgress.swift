@@ -9,21 +9,21 @@ internal import Synchronization
 /// `Progress` is read here, and written by its producer, without synchronisation between the two. On Darwin it
 /// locks; on Linux a read concurrent with a write gives the old or the new number (swift-corelibs-foundation has no
 /// locks there).
-final class ForeignProgress: FractionSource {
+final class ForeignProgress: ProgressSource {
     private let progress: Progress
 
     init(_ progress: Progress) {
         self.progress = progress
     }
 
-    /// Includes the children of the progress.
-    var fraction: Double { progress.isIndeterminate ? 0 : Fraction.clamped(progress.fractionCompleted) }
-
     var report: ProgressReport {
-        ProgressReport(
+        let isIndeterminate = progress.isIndeterminate
+        return ProgressReport(
             completed: progress.completedUnitCount,
-            total: progress.isIndeterminate ? nil : progress.totalUnitCount,
-            unit: progress.kind == .file ? .bytes : .count
+            total: isIndeterminate ? nil : progress.totalUnitCount,
+            unit: progress.kind == .file ? .bytes : .count,
+            // Includes the children of the progress.
+            fraction: isIndeterminate ? 0 : progress.fractionCompleted
         )
     }
 

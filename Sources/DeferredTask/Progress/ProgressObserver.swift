@@ -36,7 +36,7 @@ final class ProgressObserver<E: Executor>: Sendable {
     /// `nil` for a task that was created with its result.
     private let task: (handle: TaskHandle, node: TaskNode)?
     private let executor: E
-    private let elapsed: @Sendable () -> Duration
+    private let stopwatch: Stopwatch
     private let isRepeating: Bool
     private let body: @Sendable (_ snapshot: ProgressSnapshot, _ isIndeterminate: Bool, _ isLast: Bool) -> Void
     private let state = Lock(State())
@@ -56,8 +56,7 @@ final class ProgressObserver<E: Executor>: Sendable {
         self.executor = executor
         self.isRepeating = isRepeating
         self.body = body
-        let start = clock.now
-        elapsed = { start.duration(to: clock.now) }
+        stopwatch = Stopwatch(clock)
         guard let task else { return }
         let edge = TaskNode.follow(task, .reader { [weak self] in self?.changed() })
         state.withLock { $0.edge = edge }
@@ -141,7 +140,7 @@ final class ProgressObserver<E: Executor>: Sendable {
         let (fraction, share) =
             task.map { $0.node.progress(of: $0.handle, hasSucceeded: hasSucceeded) }
             ?? (hasSucceeded ? 1 : 0, Share())
-        let now = elapsed()
+        let now = stopwatch.elapsed
         let (old, new) = state.withLock { state in
             let old = state.newest
             let units = share.reported

@@ -24,8 +24,7 @@ public final class ProgressReporter: Sendable {
     /// The unit that the numbers are in.
     public let unit: Unit
 
-    private let state: Lock<ProgressReport>
-    private let watchers = Lock(NumberedList<@Sendable () -> Void>())
+    private let state: Lock<(report: ProgressReport, watchers: NumberedList<@Sendable () -> Void>)>
 
     /// Creates a reporter of work of which nothing is completed.
     ///
@@ -34,17 +33,17 @@ public final class ProgressReporter: Sendable {
     ///   - unit: The unit that the numbers are in.
     public init(total: Int64? = nil, unit: Unit = .count) {
         self.unit = unit
-        state = Lock(ProgressReport(completed: 0, total: total, unit: unit))
+        state = Lock((ProgressReport(completed: 0, total: total, unit: unit), NumberedList()))
     }
 
     /// The number of completed units: 0 or more.
-    public var completed: Int64 { state.withLock { $0.completed } }
+    public var completed: Int64 { report.completed }
 
     /// The number of units in all; `nil` if it is not known.
-    public var total: Int64? { state.withLock { $0.total } }
+    public var total: Int64? { report.total }
 
     /// The number of completed units that date from before the task began.
-    public var resumed: Int64 { state.withLock { $0.resumed } }
+    public var resumed: Int64 { report.resumed }
 
     /// Sets the completed and the total number of units.
     ///
@@ -57,8 +56,7 @@ public final class ProgressReporter: Sendable {
     ///     as 0, and more than `completed` as all of it.
     /// - Complexity: O(1), plus the observers, which are called before this returns.
     public func report(completed: Int64, of total: Int64?, resumed: Int64 = 0) {
-        state.withLock { $0 = ProgressReport(completed: completed, total: total, unit: unit, resumed: resumed) }
-        notify()
+        change { _ in ProgressReport(completed: completed, total: total, unit: unit, resumed: resumed) }
     }
 
     /// Counts more units as completed, without changing the total. Concurrent calls lose none.
@@ -66,29 +64,29 @@ public final class ProgressReporter: Sendable {
     /// - Parameter units: Negative to subtract, down to 0; above `Int64.max`, the count saturates.
     /// - Complexity: As ``report(completed:of:resumed:)``.
     public func add(_ units: Int64) {
-        state.withLock { state in
-            let completed = Int64(clamping: Int128(state.completed) + Int128(units))
-            state = ProgressReport(completed: completed, total: state.total, unit: unit, resumed: state.resumed)
+        change { old in
+            let completed = Int64(clamping: Int128(old.completed) + Int128(units))
+            return ProgressReport(completed: completed, total: old.total, unit: unit, resumed: old.resumed)
         }
-        notify()
     }
 
-    private func notify() {
-        for body in watchers.withLock({ $0.elements }) { body() }
+    private func change(_ next: (ProgressReport) -> ProgressReport) {
+        let watchers = state.withLock { state in
+            state.report = next(state.report)
+            return state.watchers.elements
+        }
+        for body in watchers { body() }
     }
 }
 
-extension ProgressReporter: FractionSource {
+extension ProgressReporter: ProgressSource {
     @usableFromInline
-    package var fraction: Double { report.fraction }
-
-    @usableFromInline
-    package var report: ProgressReport { state.withLock { $0 } }
+    package var report: ProgressReport { state.withLock { $0.report } }
 
     @usableFromInline
     package func watch(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        let number = watchers.withLock { $0.append(body) }
-        return { _ = self.watchers.withLock { $0.remove(number) } }
+        let number = state.withLock { $0.watchers.append(body) }
+        return { _ = self.state.withLock { $0.watchers.remove(number) } }
     }
 
     /// Does nothing: a reporter only reports.

@@ -51,7 +51,7 @@ extension Task {
     public var progress: Progress {
         let node = handle?.node
         let new = node?.object ?? TaskProgress(handle, storage)
-        let progress = node?.share(new) ?? new
+        let progress = node?.withLock { $0.share(new) } ?? new
         // The thread that ends the task may not have run its handlers yet.
         if let result = storage.peek() { progress.end(with: result) } else { progress.update() }
         return progress

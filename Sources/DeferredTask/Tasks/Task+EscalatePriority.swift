@@ -19,6 +19,8 @@ extension TaskNode: PriorityEscalating {
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @usableFromInline
     package func escalatePriority(to priority: TaskPriority) {
-        for child in raisePriority(to: priority) { child.future.strong?.escalatePriority(to: priority) }
+        for child in withLock({ $0.children?.raisePriority(to: priority) ?? [] }) {
+            child.future.strong?.escalatePriority(to: priority)
+        }
     }
 }

@@ -39,14 +39,12 @@ private struct Retrying<Success: Sendable, E: Executor>: Sendable {
         // As a handler, which an executor can't run twice.
         FutureStorage(filledWith: ()).upon(executor) {
             // An attempt may itself retry something, and so on.
-            Trampoline.perform { run(number) }
+            Trampoline.perform {
+                // The first one runs in the caller's task, if it can.
+                if number == 1, executor is ImmediateExecutor { return begin(number) }
+                locals.restore { begin(number) }
+            }
         }
-    }
-
-    private func run(_ number: Int) {
-        // The first one runs in the caller's task, if it can.
-        if number == 1, executor is ImmediateExecutor { return begin(number) }
-        locals.restore { begin(number) }
     }
 
     private func begin(_ number: Int) {

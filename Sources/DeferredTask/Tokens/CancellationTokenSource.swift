@@ -15,12 +15,11 @@ public import DeferredCore
 /// Registering, taking back and cancelling take no lock. When the source is released without having been cancelled, its
 /// handlers are freed, and its tokens can never be cancelled.
 public final class CancellationTokenSource: Cancellable {
-    @usableFromInline let state: FutureStorage<CancellationToken.Ending>
+    @usableFromInline let state = FutureStorage<CancellationToken.Ending>()
     private let links: [Registration]
 
     /// Creates a source that only ``cancel()`` cancels.
     public init() {
-        state = FutureStorage()
         links = []
     }
 
@@ -28,9 +27,7 @@ public final class CancellationTokenSource: Cancellable {
     ///
     /// The tokens' sources keep nothing of this one once it is released.
     public init(linkedTo tokens: CancellationToken...) {
-        let state = FutureStorage<CancellationToken.Ending>()
-        self.state = state
-        links = tokens.map { token in
+        links = tokens.map { [state] token in
             token.register { _ = state.fillNewestFirst(with: .cancelled) }
         }
     }

@@ -52,7 +52,7 @@ struct ProgressExtremesTests {
                 both.uponProgress(on: .immediate) { log.add($0) }
                 for reporter in reporters {
                     reporter.report(completed: completed, of: total)
-                    #expect((0...1).contains(reporter.fraction))
+                    #expect((0...1).contains(reporter.report.fraction))
                     #expect(reporter.completed >= 0 && reporter.total ?? 0 >= 0)
                 }
                 for units in Self.counts { reporters[0].add(units) }

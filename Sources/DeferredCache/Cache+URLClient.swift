@@ -139,12 +139,8 @@ private struct ClientOrigin: HTTPLoader {
         // To renew a response in the background.
         task.addCancellationHandler { stream.cancel() }
         DeferredTask.Task { try await stream.collect() }.upon(.immediate) { result in
-            switch result {
-            case .success(let bytes):
-                task.complete(with: .success(response.with(body: .data(bytes))))
-            case .failure(let error):
-                task.complete(with: .failure(HTTPError(error, request: task.request)))
-            }
+            let collected = result.map { response.with(body: .data($0)) }
+            task.complete(with: collected.mapError { HTTPError($0, request: task.request) })
         }
     }
 }

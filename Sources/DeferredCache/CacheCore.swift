@@ -22,8 +22,8 @@ final class CacheCore: Sendable {
     init(
         _ store: any ResponseStore,
         servesErrors: Bool,
-        clearsSiteData: Bool = true,
-        statusName: String? = nil,
+        clearsSiteData: Bool,
+        statusName: String?,
         now: @escaping @Sendable () -> CacheInstant,
         clock: any Clock<Duration>
     ) {
@@ -81,8 +81,7 @@ final class CacheCore: Sendable {
             if query.task.failIfCancelled() { return }
             let kept = cleared.map { time in stored.filter { $0.head.requestTime.isLater(than: time, now: time) } }
             let found = self.select(kept ?? stored, query.asked)
-            var wait: CacheQuery.Wait?
-            if case .alone(let ended) = stage { wait = ended }
+            let wait: CacheQuery.Wait? = if case .alone(let ended) = stage { ended } else { nil }
             let now = self.now()
             let decision = ReuseRules.decide(
                 query.asked,
@@ -123,8 +122,7 @@ final class CacheCore: Sendable {
                 return send(query, found, .plain, nil, stage)
             }
             count { if reuse.isStale { $0.stale += 1 } else { $0.hits += 1 } }
-            let source = HTTPResponse.Source.cache(age: .seconds(reuse.age), isStale: reuse.isStale)
-            deliver(found, reuse, source, to: query) {
+            deliver(found, reuse, to: query) {
                 // Not looked up again: what can't be read may be what can't be removed either.
                 let decision = ReuseRules.decide(query.asked, nil, now: self.now())
                 query.note { $0.forwarding = .stale }
@@ -206,19 +204,11 @@ final class CacheCore: Sendable {
             sharedFetches.close(shared)
             return lookUp(query, .late)
         }
-        let source = HTTPResponse.Source.cache(age: .seconds(reuse.age), isStale: reuse.isStale)
-        let response = Delivery.response(
-            body.head,
-            stream,
-            age: reuse.age,
-            source,
-            staleReason: reuse.staleReason,
-            query.task.request
-        )
         switch query.task.request.delivery {
         case .stream:
             count { if reuse.isStale { $0.stale += 1 } else { $0.hits += 1 } }
             query.note { ($0.forwarding, $0.isCollapsed) = (nil, true) }
+            let response = Delivery(body.head, reuse, query.task.request).response(.stream(stream))
             query.succeed(response, timeLeft: -body.head.staleness(at: now))
         case .data, .file:
             // It is stored when it has arrived.
@@ -250,7 +240,7 @@ final class CacheCore: Sendable {
         request.cachePolicy = .standard
         // The whole is renewed. A 304 to a condition of the client's would be about what the client has.
         let own = ["If-None-Match", "If-Modified-Since", "If-Range"] + (stored.head.extent.isWhole ? ["Range"] : [])
-        for name in own { request.headers.remove(name) }
+        request.headers = request.headers.without(own)
         let task = HTTPTask(request)
         let asked = CacheRequest(request)
         let key = FetchKey(key: query.key, headers: asked.headers, timeout: request.timeout)
@@ -261,12 +251,12 @@ final class CacheCore: Sendable {
         var fetch = CacheFetch(core: self, query: CacheQuery(task, query.next, query.key, asked))
         (fetch.stored, fetch.shared, fetch.isInBackground) = (stored, shared, true)
         if !stored.head.conditions.isEmpty { fetch.kind = .validation }
-        guard background.add(task.execution) else {
+        if background.add(task.execution) {
+            fetch.begin()
+        } else {
             task.fail(.cancelled)
             sharedFetches.end(shared, .cancelled)
-            return true
         }
-        fetch.begin()
         return true
     }
 
@@ -276,17 +266,8 @@ final class CacheCore: Sendable {
 
     /// Called once for each ticket and shared fetch.
     func end(_ fetch: CacheFetch, _ end: SharedFetches.End) {
-        self.end(fetch.query.key, fetch.ticket, fetch.shared, end)
-    }
-
-    func end(
-        _ key: CacheKey,
-        _ ticket: FetchTicket?,
-        _ shared: SharedFetch?,
-        _ end: SharedFetches.End
-    ) {
-        if let ticket { tickets.end(key, ticket) }
-        if let shared { sharedFetches.end(shared, end) }
+        if let ticket = fetch.ticket { tickets.end(fetch.query.key, ticket) }
+        if let shared = fetch.shared { sharedFetches.end(shared, end) }
     }
 
     func flush() -> Future<Void> {
@@ -353,13 +334,12 @@ final class CacheCore: Sendable {
     func deliver(
         _ stored: StoredResponse,
         _ reuse: ReuseRules.Reuse,
-        _ source: HTTPResponse.Source,
         to query: CacheQuery,
         isDelivered: @escaping @Sendable () -> Void = {},
         isUnusable: @escaping @Sendable () -> Void
     ) {
-        let delivery = Delivery(stored, reuse, source, query.task.request)
-        if let response = delivery.responseInMemory {
+        let delivery = Delivery(stored.head, reuse, query.task.request)
+        if let response = delivery.responseInMemory(from: stored.body) {
             query.succeed(response, timeLeft: -stored.head.staleness(at: now()))
             return isDelivered()
         }
@@ -367,7 +347,7 @@ final class CacheCore: Sendable {
         if isHeld { query.beginWaiting() }
         // Without the task, whose result has the stream.
         let remove: @Sendable () -> Void = { [store, key = query.key] in store.removeDamaged(key, stored) }
-        delivery.makeResponse(onDamage: remove) { response in
+        delivery.makeResponse(from: stored.body, onDamage: remove) { response in
             if isHeld { query.endWaiting() }
             if let response {
                 query.succeed(response, timeLeft: -stored.head.staleness(at: self.now()))

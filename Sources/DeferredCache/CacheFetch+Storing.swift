@@ -46,14 +46,15 @@ extension CacheFetch {
     ) -> HTTPBodyStream {
         // Without the task, whose result has the stream: its release ends the transfer.
         let body = SharedBody(stream, head, writer, from: start, clock: core.clock) {
-            [core, key = query.key] in
-            core.removeOutdated(by: head, ticket, key)
-        } onEnd: { [core, key = query.key, shared] in
-            core.end(key, ticket, shared, .arrived)
+            [core, key = query.key, shared] isLost in
+            if isLost { core.removeOutdated(by: head, ticket, key) }
+            core.tickets.end(key, ticket)
+            if let shared { core.sharedFetches.end(shared, .arrived) }
         }
         guard let own = body.join() else { preconditionFailure("a body without a first reader") }
         if let shared {
-            if SharedBody.canShare(head, upTo: core.store.bodyLimit) {
+            // Several readers can share a body that will fit.
+            if let length = head.announcedLength, length <= core.store.bodyLimit {
                 core.sharedFetches.share(shared, body)
             } else {
                 core.sharedFetches.end(shared, .arrived)
@@ -64,9 +65,8 @@ extension CacheFetch {
 
     /// Stores a copy of a file, before anybody else can change it.
     private func keep(_ response: HTTPResponse, _ file: URL, _ head: StoredHead) {
-        let size = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int64
-        guard let size, size <= core.store.bodyLimit, let full = head.completed(by: size), let ticket,
-            let writer = core.store.writer(query.key, full, ticket)
+        guard let size = POSIXFile.lengthOfReadableRegularFile(at: file.path), let full = head.completed(by: size),
+            let ticket, let writer = core.store.writer(query.key, full, ticket)
         else {
             removeOutdated(by: head)
             return finish(response)
@@ -87,18 +87,14 @@ extension CacheFetch {
         if let ticket { core.removeOutdated(by: head, ticket, query.key) }
     }
 
-    /// Returns the number of bytes that were copied, or -1 if not all of them could be.
+    /// Returns the number of bytes that were copied, or -1 if some of them could not be stored.
     private static func copy(_ file: URL, to writer: any BodyWriter) -> Int64 {
         guard let handle = POSIXFile.handle(file.path, O_RDONLY) else { return -1 }
         defer { try? handle.close() }
         var count: Int64 = 0
-        do {
-            while let bytes = try handle.read(upToCount: 1 << 20), !bytes.isEmpty {
-                guard writer.append(bytes) else { return -1 }
-                count += Int64(bytes.count)
-            }
-        } catch {
-            return -1
+        while let bytes = POSIXFile.read(1 << 20, at: count, from: handle.fileDescriptor) {
+            guard writer.append(bytes) else { return -1 }
+            count += Int64(bytes.count)
         }
         return count
     }
@@ -139,9 +135,8 @@ extension CacheFetch {
             core.count { $0.validated += 1 }
             let age = head.age(at: core.now()) / 1_000
             let own = share(stream, head, writer, ticket, from: stored.head.extent.count)
-            let source = HTTPResponse.Source.validated(age: .seconds(age))
-            let response = Delivery.response(head, own, age: age, source, query.task.request)
-            query.succeed(response)
+            let reuse = ReuseRules.Reuse(form: .whole, age: age, isStale: false, isConfirmed: true)
+            query.succeed(Delivery(head, reuse, query.task.request).response(.stream(own)))
         }
     }
 

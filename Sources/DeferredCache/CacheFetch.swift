@@ -68,7 +68,7 @@ struct CacheFetch: Sendable {
                 isValidation
             {
                 // A loader below, such as `Validate`, takes the answer to the cache's own question for a failure.
-                return perform(judge(response, requestTime), response, requestTime)
+                return perform(response, requestTime)
             }
             if case .completion = kind, error.code == .invalidResponse {
                 // The engine has refused the answer to a range that only the cache has asked for.
@@ -85,8 +85,8 @@ struct CacheFetch: Sendable {
             core.end(self, error.code == .cancelled ? .cancelled : .failed(error, query.task.request))
         case .success(let response):
             core.clearSiteData(response, query.key)
-            if response.isOutage, deliverFallback(else: response) { return core.end(self, .arrived) }
-            perform(judge(response, requestTime), response, requestTime)
+            if response.isOutage, deliverFallback(else: result) { return core.end(self, .arrived) }
+            perform(response, requestTime)
         }
     }
 
@@ -95,11 +95,11 @@ struct CacheFetch: Sendable {
         let isOutage =
             [.cannotConnect, .connectionLost, .timedOut].contains(error.code)
             || error.code == .unacceptableStatus && error.response?.isOutage == true
-        if isOutage, deliverFallback(else: nil, error) { return }
+        if isOutage, deliverFallback(else: .failure(error)) { return }
         query.task.complete(with: .failure(error))
     }
 
-    private func deliverFallback(else response: HTTPResponse?, _ error: HTTPError? = nil) -> Bool {
+    private func deliverFallback(else result: HTTPResult) -> Bool {
         guard let stored, var reuse = fallback else { return false }
         close()
         let now = core.now()
@@ -108,13 +108,11 @@ struct CacheFetch: Sendable {
         )
         reuse.reason = .error
         core.count { $0.stale += 1 }
-        let source = HTTPResponse.Source.cache(age: .seconds(reuse.age), isStale: reuse.isStale)
         let query = query
-        core.deliver(stored, reuse, source, to: query, isDelivered: { response?.stream?.cancel() }) {
-            if let response {
-                query.succeed(response)
-            } else if let error {
-                query.task.complete(with: .failure(error))
+        core.deliver(stored, reuse, to: query, isDelivered: { (try? result.get())?.stream?.cancel() }) {
+            switch result {
+            case .success(let response): query.succeed(response)
+            case .failure: _ = query.task.complete(with: result)
             }
         }
         return true
@@ -150,11 +148,9 @@ struct CacheFetch: Sendable {
         )
     }
 
-    private func perform(
-        _ verdict: StoringRules.Verdict,
-        _ response: HTTPResponse,
-        _ requestTime: CacheInstant
-    ) {
+    /// Does what the rules say about a response.
+    private func perform(_ response: HTTPResponse, _ requestTime: CacheInstant) {
+        let verdict = judge(response, requestTime)
         let (key, store) = (query.key, core.store)
         if case .ignore = verdict {} else { overtakeOlder(response) }
         switch verdict {
@@ -227,12 +223,12 @@ struct CacheFetch: Sendable {
         close()
         core.count { $0.validated += 1 }
         let age = stored.head.age(at: core.now()) / 1_000
-        let reuse = ReuseRules.Reuse(form: .whole, age: age, isStale: false)
+        let reuse = ReuseRules.Reuse(form: .whole, age: age, isStale: false, isConfirmed: true)
         if isInBackground {
             query.task.succeed(stored.head.status)
             return core.end(self, .arrived)
         }
-        core.deliver(stored, reuse, .validated(age: .seconds(age)), to: query) {
+        core.deliver(stored, reuse, to: query) {
             // This fetch has ended.
             var next = withoutConditions
             next.shared = nil

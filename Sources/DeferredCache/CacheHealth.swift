@@ -61,17 +61,16 @@ final class HealthMonitor: Sendable {
     }
 
     func failed(_ reason: String) {
-        let date = Date(timeIntervalSince1970: Double(now().wall) / 1_000)
-        change(isStoring: false) { $0.lastFailure = .init(date: date, reason: reason) }
+        note(.init(date: Date(timeIntervalSince1970: Double(now().wall) / 1_000), reason: reason))
     }
 
-    func stored() { change(isStoring: true) { _ in } }
+    func stored() { note(nil) }
 
-    private func change(isStoring: Bool, _ body: (inout Cache.Health) -> Void) {
+    private func note(_ failure: Cache.Health.Failure?) {
         let observer = state.withLock { state in
-            let isNew = state.health.isStoring != isStoring
-            state.health.isStoring = isStoring
-            body(&state.health)
+            let isNew = state.health.isStoring != (failure == nil)
+            state.health.isStoring = failure == nil
+            state.health.lastFailure = failure ?? state.health.lastFailure
             return isNew ? state.observer : nil
         }
         guard let observer else { return }

@@ -4,24 +4,22 @@ internal import Foundation
 
 /// The response that is made of a stored one: RFC 9111, section 4.
 struct Delivery: Sendable {
-    private let stored: StoredResponse
-    private let source: HTTPResponse.Source
-    private let staleReason: HTTPResponse.StaleReason?
+    private let head: StoredHead
+    private let reuse: ReuseRules.Reuse
     private let request: HTTPRequest
     private let status: HTTPStatus
     private let headers: HTTPHeaders
     /// The stored bytes to deliver.
     private let range: Range<Int64>
 
-    init(_ stored: StoredResponse, _ reuse: ReuseRules.Reuse, _ source: HTTPResponse.Source, _ request: HTTPRequest) {
-        (self.stored, self.source, self.request) = (stored, source, request)
-        staleReason = reuse.staleReason
-        let head = stored.head
+    init(_ head: StoredHead, _ reuse: ReuseRules.Reuse, _ request: HTTPRequest) {
+        (self.head, self.reuse, self.request) = (head, reuse, request)
         var headers = head.headers(withAge: reuse.age)
         switch reuse.form {
         case .whole:
             status = head.status
-            range = 0..<(request.method == .head ? 0 : head.extent.count)
+            // A body that is on its way may have no length yet.
+            range = 0..<(request.method == .head ? 0 : max(0, head.extent.count))
         case .part(let bytes):
             status = 206
             headers["Content-Range"] = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(head.extent.total)"
@@ -30,21 +28,21 @@ struct Delivery: Sendable {
         case .notModified:
             status = .notModified
             // Those that describe a body: RFC 9110, section 15.4.5.
-            for name in ["Content-Length", "Content-Encoding", "Content-Range", "Content-Type"] { headers.remove(name) }
+            headers = headers.without(["Content-Length", "Content-Encoding", "Content-Range", "Content-Type"])
             range = 0..<0
         }
         self.headers = headers
     }
 
-    /// The response, if it needs no bytes but those in memory.
-    var responseInMemory: HTTPResponse? {
+    /// Returns the response, if it needs no bytes but those in memory.
+    func responseInMemory(from stored: any StoredBody) -> HTTPResponse? {
         switch request.delivery {
         case .stream: return range.isEmpty ? response(.stream(.empty)) : nil
         case .file where status.isSuccess: return nil
         case .data, .file:
             if range.isEmpty { return response(.data(Data())) }
-            guard range == 0..<stored.head.extent.count else { return nil }
-            return stored.body.bytesInMemory.map { response(.data($0)) }
+            guard range == 0..<head.extent.count else { return nil }
+            return stored.bytesInMemory.map { response(.data($0)) }
         }
     }
 
@@ -52,66 +50,45 @@ struct Delivery: Sendable {
     ///
     /// - Parameter onDamage: Called if the stored bytes are damaged, also if that turns out while a stream is read.
     func makeResponse(
+        from stored: any StoredBody,
         onDamage: @escaping @Sendable () -> Void,
         _ body: @escaping @Sendable (HTTPResponse?) -> Void
     ) {
         switch request.delivery {
         case .stream:
             // Another process may have removed the body since the head was read: what was opened once stays readable.
-            let pieces = StoredPieces(stored.body, range, onDamage)
-            stored.body.read(pieces.piece(at: range.lowerBound)) { first in
+            let pieces = StoredPieces(stored, range, onDamage)
+            stored.read(pieces.piece(at: range.lowerBound)) { first in
                 if first == nil { onDamage() }
                 body(first.map { response(.stream(pieces.stream(after: $0))) })
             }
-        case .file(let file, _) where status.isSuccess:
-            if range == 0..<stored.head.extent.count {
-                stored.body.copy(to: file) { end in
-                    if end == .damaged { onDamage() }
-                    body(end == .copied ? response(.file(file)) : nil)
-                }
-            } else {
-                stored.body.read(range) { bytes in
-                    if bytes == nil { onDamage() }
-                    let isWritten = bytes.flatMap { try? $0.write(to: file, options: .atomic) } != nil
-                    body(isWritten ? response(.file(file)) : nil)
-                }
+        case .file(let file, _) where status.isSuccess && range == 0..<head.extent.count:
+            stored.copy(to: file) { end in
+                if end == .damaged { onDamage() }
+                body(end == .copied ? response(.file(file)) : nil)
             }
         case .data, .file:
-            stored.body.read(range) { bytes in
+            stored.read(range) { bytes in
                 if bytes == nil { onDamage() }
-                body(bytes.map { response(.data($0)) })
+                body(bytes.flatMap { response(with: $0) })
             }
         }
     }
 
-    /// Returns a response with a body that is on its way.
-    static func response(
-        _ head: StoredHead,
-        _ stream: HTTPBodyStream,
-        age: Int64,
-        _ source: HTTPResponse.Source,
-        staleReason: HTTPResponse.StaleReason? = nil,
-        _ request: HTTPRequest
-    ) -> HTTPResponse {
-        HTTPResponse(
-            to: request,
-            status: head.status,
-            headers: head.headers(withAge: age),
-            .stream(stream),
-            source,
-            staleReason: staleReason
-        )
+    /// - Returns: `nil` if the request's file can't be written.
+    private func response(with bytes: Data) -> HTTPResponse? {
+        guard case .file(let file, _) = request.delivery, status.isSuccess else { return response(.data(bytes)) }
+        let isWritten = (try? bytes.write(to: file, options: .atomic)) != nil
+        return isWritten ? response(.file(file)) : nil
     }
 
-    private func response(_ body: HTTPResponse.Body) -> HTTPResponse {
-        HTTPResponse(to: request, status: status, headers: headers, body, source, staleReason: staleReason)
+    func response(_ body: HTTPResponse.Body) -> HTTPResponse {
+        HTTPResponse(to: request, status: status, headers: headers, body, reuse.source, staleReason: reuse.staleReason)
     }
 }
 
 /// The bytes of a stored response, read as they are asked for. Its iterators share them, as those of a stream do.
-private final class StoredPieces: AsyncSequence, Sendable {
-    typealias Element = Data
-
+private final class StoredPieces: Sendable {
     /// The reading of a stored response found damaged bytes.
     struct Damaged: Error, CustomStringConvertible {
         var description: String { "the stored response is damaged" }
@@ -143,12 +120,10 @@ private final class StoredPieces: AsyncSequence, Sendable {
     /// - Parameter first: The first piece.
     func stream(after first: Data) -> HTTPBodyStream {
         rest.withLock { $0.first = first }
-        return HTTPBodyStream(self)
+        return HTTPBodyStream(HTTPSequence<Data, any Error> { Iterator(pieces: self) })
     }
 
-    func makeAsyncIterator() -> Iterator { Iterator(pieces: self) }
-
-    struct Iterator: AsyncIteratorProtocol {
+    private struct Iterator: AsyncIteratorProtocol {
         let pieces: StoredPieces
 
         func next() async throws -> Data? { try await pieces.next() }

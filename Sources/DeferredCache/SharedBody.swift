@@ -49,14 +49,12 @@ final class SharedBody: Sendable {
     private static let ownReader = 0
 
     let head: StoredHead
-    private let length: Int64?
     private let clock: any Clock<Duration>
     private let stream: WeakStream
     private let source: Source
     private let writer: any BodyWriter
     private let state: Lock<State>
-    private let onLoss: @Sendable () -> Void
-    private let onEnd: @Sendable () -> Void
+    private let onEnd: @Sendable (_ isLost: Bool) -> Void
 
     /// - Parameters:
     ///   - stream: The body as it arrives.
@@ -64,28 +62,19 @@ final class SharedBody: Sendable {
     ///     read when its readers have left, if the rest can be asked for.
     ///   - start: The number of bytes that the writer has already, and which come before those of the stream.
     ///   - clock: Measures how long the cache reads on.
-    ///   - onLoss: Called if all has arrived, and could not be stored.
-    ///   - onEnd: Called once, when nothing more arrives.
+    ///   - onEnd: Called once, when nothing more arrives; `isLost` is true if all has arrived, and could not be stored.
     init(
         _ stream: HTTPBodyStream,
         _ head: StoredHead,
         _ writer: any BodyWriter,
         from start: Int64 = 0,
         clock: any Clock<Duration>,
-        onLoss: @escaping @Sendable () -> Void = {},
-        onEnd: @escaping @Sendable () -> Void
+        onEnd: @escaping @Sendable (_ isLost: Bool) -> Void
     ) {
         (self.head, self.clock, self.stream) = (head, clock, stream.weak)
-        (self.onLoss, self.onEnd) = (onLoss, onEnd)
-        length = head.announcedLength
+        (self.writer, self.onEnd) = (writer, onEnd)
         source = Source(stream.makeAsyncIterator())
-        self.writer = writer
         state = Lock(State(count: start))
-    }
-
-    /// True if several readers can share the body: it will fit.
-    static func canShare(_ head: StoredHead, upTo limit: Int64) -> Bool {
-        head.announcedLength.map { $0 <= limit } ?? false
     }
 
     /// Returns the body for one more reader, from the beginning; `nil` if it can't be had any more.
@@ -99,21 +88,15 @@ final class SharedBody: Sendable {
             return state.lastReader
         }
         return reader.map { reader in
-            HTTPBodyStream(Pieces(body: self, reader: reader)) { self.leave(reader) }
+            let pieces = HTTPSequence<Data, any Error> { Iterator(body: self, reader: reader) }
+            return HTTPBodyStream(pieces) { self.leave(reader) }
         }
     }
 
-    private struct Pieces: AsyncSequence, Sendable {
-        typealias Element = Data
+    private struct Iterator: AsyncIteratorProtocol {
         let body: SharedBody
         let reader: Int
-        func makeAsyncIterator() -> Iterator { Iterator(body: body, reader: reader) }
-
-        struct Iterator: AsyncIteratorProtocol {
-            let body: SharedBody
-            let reader: Int
-            func next() async throws -> Data? { try await body.next(reader) }
-        }
+        func next() async throws -> Data? { try await body.next(reader) }
     }
 
     // MARK: - Reading
@@ -156,17 +139,15 @@ final class SharedBody: Sendable {
                     state.positions[reader] = state.count
                     return .bytes(state.newest)
                 }
-                let limit = min(position < start ? start : state.count, position + 1 << 16)
-                guard let overflow = state.overflow, limit > overflow.start else {
+                var limit = min(position < start ? start : state.count, position + 1 << 16)
+                if let overflow = state.overflow, position >= overflow.start {
                     state.positions[reader] = limit
-                    return .stored(position..<limit)
+                    let range = Int(position - overflow.start)..<Int(limit - overflow.start)
+                    return .bytes(overflow.bytes.subdata(in: range))
                 }
-                if position < overflow.start {
-                    state.positions[reader] = overflow.start
-                    return .stored(position..<overflow.start)
-                }
+                if let overflow = state.overflow { limit = min(limit, overflow.start) }
                 state.positions[reader] = limit
-                return .bytes(overflow.bytes.subdata(in: Int(position - overflow.start)..<Int(limit - overflow.start)))
+                return .stored(position..<limit)
             }
             if let end = state.end { return .end(end) }
             if state.isReading { return .wait }
@@ -182,7 +163,12 @@ final class SharedBody: Sendable {
             // The bytes that it has can still be read.
             if !isStored { writer.discard() }
             let (waiters, isLeft) = state.withLock { state in
-                if !isStored { state.keep(bytes) }
+                if !isStored {
+                    if state.overflow == nil { state.overflow = .init(start: state.count) }
+                    // The only reader gets it as the newest, and needs no copy: whoever is behind asks for no more
+                    // until it has all.
+                    if state.positions.count > 1 { state.overflow?.bytes += bytes }
+                }
                 state.count += Int64(bytes.count)
                 state.newest = bytes
                 state.isReading = false
@@ -231,8 +217,7 @@ final class SharedBody: Sendable {
                 case .failure: isLeft ? head.beginning(count) : nil
                 }
             if let stored, isStored { writer.commit(stored) } else { writer.discard() }
-            if stored != nil, !isStored, !isLeft { onLoss() }
-            onEnd()
+            onEnd(stored != nil && !isStored && !isLeft)
         }
         let waiters = state.withLock { state in
             if isFirst { state.end = result }
@@ -254,7 +239,9 @@ final class SharedBody: Sendable {
         let leaving = state.withLock { state -> Leaving in
             state.positions[reader] = nil
             guard state.positions.isEmpty, state.end == nil else { return .othersStay }
-            if reader != Self.ownReader, state.overflow == nil, let length, length - state.count <= Self.largestRest {
+            if reader != Self.ownReader, state.overflow == nil, let length = head.announcedLength,
+                length - state.count <= Self.largestRest
+            {
                 state.positions[Self.ownReader] = state.count
                 return .readsOn
             }
@@ -295,13 +282,6 @@ final class SharedBody: Sendable {
 }
 
 extension SharedBody.State {
-    /// Keeps a piece that could not be stored. The only reader gets it as the newest, and needs no copy: whoever is behind
-    /// asks for no more until it has all.
-    fileprivate mutating func keep(_ bytes: Data) {
-        if overflow == nil { overflow = .init(start: count) }
-        if positions.count > 1 { overflow?.bytes += bytes }
-    }
-
     fileprivate mutating func takeWaiters() -> [SharedBody.Waiter] {
         defer { waiters = [:] }
         return Array(waiters.values)

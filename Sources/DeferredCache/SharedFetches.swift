@@ -23,18 +23,12 @@ struct FetchKey: Hashable, Sendable {
     /// Whoever waits doesn't wait longer, or fail sooner, than its own request would.
     let timeout: Duration?
 
+    /// The fields that say how much of a response is wanted, and how new it has to be.
+    private static let extent = ["Range", "If-Range", "If-None-Match", "If-Modified-Since", "Cache-Control"]
+
     /// Returns whether the request gets what another one gets, as far as the fields of both say.
     fileprivate func isOvertaken(by asked: HTTPHeaders) -> Bool {
-        headers.withoutExtent == asked.withoutExtent
-    }
-}
-
-extension HTTPHeaders {
-    /// The fields without those that say how much of a response is wanted, and how new it has to be.
-    fileprivate var withoutExtent: HTTPHeaders {
-        var copy = self
-        for name in ["Range", "If-Range", "If-None-Match", "If-Modified-Since", "Cache-Control"] { copy.remove(name) }
-        return copy
+        headers.without(Self.extent) == asked.without(Self.extent)
     }
 }
 
@@ -67,7 +61,6 @@ final class SharedFetches: Sendable {
     typealias Waiter = @Sendable (SharedFetch, End) -> Void
 
     fileprivate struct Entry: Sendable {
-        let shared: SharedFetch
         var waiters = NumberedList<Waiter>()
         /// The body that is on its way.
         var body: SharedBody?
@@ -75,7 +68,8 @@ final class SharedFetches: Sendable {
 
     fileprivate struct State: Sendable {
         /// The shared fetches that equal requests can join.
-        var joinable: [CacheKey: [FetchKey: ObjectIdentifier]] = [:]
+        var joinable: [CacheKey: [FetchKey: SharedFetch]] = [:]
+        /// Those that have not ended.
         var fetches: [ObjectIdentifier: Entry] = [:]
         var closedCount = 0
     }
@@ -84,7 +78,8 @@ final class SharedFetches: Sendable {
 
     /// A place among those that wait.
     struct Place: Sendable {
-        fileprivate let shared: ObjectIdentifier
+        /// Kept, so that no later one gets its identity while somebody is about to leave it.
+        fileprivate let shared: SharedFetch
         fileprivate let number: Int
     }
 
@@ -115,13 +110,12 @@ final class SharedFetches: Sendable {
         _ waiter: @escaping Waiter
     ) -> Joined {
         state.withLock { state in
-            if let identifier = state.joinable[key.key]?[key], let index = state.fetches.index(forKey: identifier) {
-                // A copy would have its waiters copied, too, when there is one more.
-                let (shared, body) = (state.fetches.values[index].shared, state.fetches.values[index].body)
+            if let shared = state.joinable[key.key]?[key] {
+                let identifier = ObjectIdentifier(shared)
                 if shared.whole === whole { return .meetsItself }
-                if let body { return .shares(shared, body) }
-                let number = state.fetches.values[index].waiters.append(waiter)
-                return .waits(Place(shared: identifier, number: number))
+                if let body = state.fetches[identifier]?.body { return .shares(shared, body) }
+                let number = state.fetches[identifier, default: Entry()].waiters.append(waiter)
+                return .waits(Place(shared: shared, number: number))
             }
             if case .new(let closedCount) = stage, closedCount < state.closedCount { return .isLate }
             return .leads(state.begin(key, start, whole))
@@ -135,22 +129,22 @@ final class SharedFetches: Sendable {
 
     /// Returns whether an equal request under way is a part of the same execution.
     func isLed(_ key: FetchKey, by whole: ProgressReporter) -> Bool {
-        state.withLock { state in
-            state.joinable[key.key]?[key].map { state.fetches[$0]?.shared.whole === whole } ?? false
-        }
+        state.withLock { $0.joinable[key.key]?[key]?.whole === whole }
     }
 
     /// Removes a waiter that was cancelled.
     func leave(_ place: Place) {
-        let gone = state.withLock { $0.fetches[place.shared]?.waiters.remove(place.number) }
+        let gone = state.withLock { $0.fetches[ObjectIdentifier(place.shared)]?.waiters.remove(place.number) }
         withExtendedLifetime(gone) {}
     }
 
     /// Lets those have the body that wait, and those that come while it is on its way.
     func share(_ shared: SharedFetch, _ body: SharedBody) {
         let waiters = state.withLock { state in
+            let waiters = state.fetches[ObjectIdentifier(shared)]?.waiters.elements ?? []
+            state.fetches[ObjectIdentifier(shared)]?.waiters.removeAll()
             state.fetches[ObjectIdentifier(shared)]?.body = body
-            return state.fetches[ObjectIdentifier(shared)]?.takeWaiters() ?? []
+            return waiters
         }
         for waiter in waiters { waiter(shared, .sharing(body)) }
     }
@@ -158,14 +152,14 @@ final class SharedFetches: Sendable {
     /// Keeps requests that come later from waiting for this one, whose response is about to be delivered: whoever has seen
     /// it may ask again, and wants a newer one.
     func close(_ shared: SharedFetch) {
-        state.withLock { $0.close(shared.key, ObjectIdentifier(shared)) }
+        state.withLock { $0.close(shared) }
     }
 
     /// Lets those go on that waited, in the order in which they came.
     func end(_ shared: SharedFetch, _ end: End) {
         // A body is released outside of the lock.
         let gone = state.withLock { state in
-            state.close(shared.key, ObjectIdentifier(shared))
+            state.close(shared)
             return state.fetches.removeValue(forKey: ObjectIdentifier(shared))
         }
         for waiter in gone?.waiters.elements ?? [] { waiter(shared, end) }
@@ -185,18 +179,10 @@ final class SharedFetches: Sendable {
     ///   - asked: The fields of the one whose response is there.
     ///   - own: Its own fetch, if others may wait for it.
     func detach(_ key: CacheKey, overtakenBy asked: HTTPHeaders, _ own: SharedFetch?) {
-        let own = own.map { ObjectIdentifier($0) }
         state.withLock { state in
-            let older = state.joinable[key]?.filter { $0.value != own && $0.key.isOvertaken(by: asked) }
+            let older = state.joinable[key]?.filter { $0.value !== own && $0.key.isOvertaken(by: asked) }
             for key in older?.keys.map({ $0 }) ?? [] { state.remove(key) }
         }
-    }
-}
-
-extension SharedFetches.Entry {
-    fileprivate mutating func takeWaiters() -> [SharedFetches.Waiter] {
-        defer { waiters.removeAll() }
-        return waiters.elements
     }
 }
 
@@ -207,14 +193,14 @@ extension SharedFetches.State {
         _ whole: ProgressReporter
     ) -> SharedFetch {
         let shared = SharedFetch(start, key, whole)
-        joinable[key.key, default: [:]][key] = ObjectIdentifier(shared)
-        fetches[ObjectIdentifier(shared)] = .init(shared: shared)
+        joinable[key.key, default: [:]][key] = shared
+        fetches[ObjectIdentifier(shared)] = .init()
         return shared
     }
 
-    fileprivate mutating func close(_ key: FetchKey, _ shared: ObjectIdentifier) {
-        guard joinable[key.key]?[key] == shared else { return }
-        remove(key)
+    fileprivate mutating func close(_ shared: SharedFetch) {
+        guard joinable[shared.key.key]?[shared.key] === shared else { return }
+        remove(shared.key)
         closedCount += 1
     }
 

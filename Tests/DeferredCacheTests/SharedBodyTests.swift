@@ -38,7 +38,7 @@ struct SharedBodyTests {
             head,
             Writer(room: room),
             clock: CacheTestClock().clock,
-            onEnd: {}
+            onEnd: { _ in }
         )
     }
 

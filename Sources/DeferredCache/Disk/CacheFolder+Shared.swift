@@ -127,26 +127,17 @@ extension CacheFolder {
     /// Returns the file with the marks that other processes use: if it was removed, alone or with the folder, another one.
     private func currentMarks() -> File? {
         let file = marks()
-        if file?.isThere ?? at(Self.isThere) { return file }
+        if (file ?? opened.withLock { $0.directory })?.isThere == true { return file }
         return reopen() ? marks() : nil
     }
 
     /// Returns the file with the marks, which stays open.
     private func marks() -> File? {
         if let file = opened.withLock({ $0.marks }) { return file }
-        var file = openOwnFile("lock", 0)
-        if file == nil {
-            if errno == ENOENT { allocateMarks() }
-            file = openOwnFile("lock", O_CREAT)
-        }
-        guard let file else { return nil }
+        if open("lock", O_RDWR) == nil, errno == ENOENT { allocateMarks() }
+        guard let file = open("lock", O_RDWR | O_CREAT) else { return nil }
         opened.withLock { $0.marks = file }
         return file
-    }
-
-    private func openOwnFile(_ name: String, _ flags: Int32) -> File? {
-        let file = at { openat($0, name, O_RDWR | flags | O_NOFOLLOW | O_CLOEXEC, 0o600) }
-        return file >= 0 ? File(file) : nil
     }
 
     /// Gives the marks their space, so that a mark can be changed when the disk is full.
@@ -161,12 +152,12 @@ extension CacheFolder {
 
     /// Runs `body`, which makes room, unless another process does; doesn't wait for it.
     func withRoomLocked(_ body: () -> Void) {
-        guard let file = openOwnFile("room", O_CREAT) else { return }
+        guard let file = open("room", O_RDWR | O_CREAT) else { return }
         withExtendedLifetime(file) {
-            guard POSIXFile.lockAgainstOtherProcesses(file.descriptor) else { return }
-            body()
-            // Closing doesn't do: a child process that is just being started still has the file open.
-            POSIXFile.unlock(file.descriptor)
+            // Closing alone doesn't unlock: a child process that is just being started still has the file open.
+            Self.locking(file.descriptor, tries: 1, pause: 0) { isAlone in
+                if isAlone { body() }
+            }
         }
     }
 }

@@ -22,23 +22,13 @@ final class CacheFolder: Sendable {
 
     struct Opened: Sendable {
         /// `nil` for a folder that can't be used.
-        var directory: Directory?
+        var directory: File?
         /// Random bytes, which the first process that uses the folder makes.
         var salt: [UInt8] = []
         /// The file with the marks, which the lock on heads is on, too.
         var marks: File?
         /// True if that lock could not be had: its holder was stopped, or the file system has no locks.
         var isHolderStopped = false
-    }
-
-    /// The open folder, which is closed with this object.
-    final class Directory: Sendable {
-        let descriptor: Int32
-        /// True if it was made when it was opened, so that nothing is in it.
-        let isNew: Bool
-
-        init(_ descriptor: Int32, isNew: Bool) { (self.descriptor, self.isNew) = (descriptor, isNew) }
-        deinit { _ = close(descriptor) }
     }
 
     /// True if nothing was in the folder when it was opened.
@@ -51,13 +41,13 @@ final class CacheFolder: Sendable {
     /// Opens the folder, and creates it if need be. If that fails, it is tried again whenever a file is to be created.
     init(_ path: String, health: HealthMonitor = HealthMonitor(), gate: (@Sendable (Call) -> Bool)? = nil) {
         (self.path, self.health, self.gate) = (path, health, gate.map { [$0] } ?? [])
-        opened = Lock(Opened(directory: Self.open(path, health)))
+        opened = Lock(Opened(directory: Self.openFolder(path, health)))
         var system = statvfs()
         blockSize = statvfs(path, &system) == 0 ? Int64(min(max(system.f_frsize, 512), 1 << 16)) : 4_096
     }
 
-    /// - Returns: `nil` if it can't be opened, or belongs to another user.
-    static func open(_ path: String, _ health: HealthMonitor) -> Directory? {
+    /// - Returns: `nil` if the folder can't be opened, or belongs to another user.
+    private static func openFolder(_ path: String, _ health: HealthMonitor) -> File? {
         let isNew = mkdir(path, 0o700) == 0
         if !isNew, errno == ENOENT {
             let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
@@ -72,7 +62,7 @@ final class CacheFolder: Sendable {
             health.failed("open \(path): \(String(cString: strerror(errno)))")
             return nil
         }
-        let directory = Directory(descriptor, isNew: isNew)
+        let directory = File(descriptor, isNew: isNew)
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(),
             status.st_mode & 0o077 == 0 || fchmod(descriptor, 0o700) == 0
@@ -91,7 +81,7 @@ final class CacheFolder: Sendable {
 
     /// Opens the folder once more, and makes it again if it was removed.
     func reopen() -> Bool {
-        guard let directory = Self.open(path, health) else { return false }
+        guard let directory = Self.openFolder(path, health) else { return false }
         let old = opened.withLock { opened in
             defer { (opened.directory, opened.marks) = (directory, nil) }
             return opened.directory
@@ -110,25 +100,28 @@ final class CacheFolder: Sendable {
 
     // MARK: Files
 
-    /// Returns whether an open file or folder still has a name.
-    static func isThere(_ descriptor: Int32) -> Bool {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 && status.st_nlink > 0
-    }
-
     private func may(_ call: Call) -> Bool { gate.allSatisfy { $0(call) } }
 
-    /// An open file, which is closed with this object.
+    /// An open file, or the open folder, which is closed with this object.
     final class File: Sendable {
         let descriptor: Int32
-        init(_ descriptor: Int32) { self.descriptor = descriptor }
+        /// True for a folder that was made when it was opened, so that nothing is in it.
+        let isNew: Bool
+
+        init(_ descriptor: Int32, isNew: Bool = false) { (self.descriptor, self.isNew) = (descriptor, isNew) }
         deinit { _ = close(descriptor) }
 
-        /// Makes an empty file share the bytes of this one, where the file system can.
-        func clone(to other: Int32) -> Bool { POSIXFile.clone(descriptor, to: other) }
-
         /// False if the file was removed while it was open.
-        var isThere: Bool { CacheFolder.isThere(descriptor) }
+        var isThere: Bool {
+            var status = stat()
+            return fstat(descriptor, &status) == 0 && status.st_nlink > 0
+        }
+    }
+
+    /// Opens a file, and follows no symbolic link.
+    func open(_ name: String, _ flags: Int32) -> File? {
+        let file = at { openat($0, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+        return file >= 0 ? File(file) : nil
     }
 
     /// Opens a regular file of this user.
@@ -137,22 +130,18 @@ final class CacheFolder: Sendable {
             errno = EMFILE
             return nil
         }
-        let file = at { openat($0, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
-        return file >= 0 ? File(file) : nil
+        return open(name, O_RDONLY | O_NONBLOCK)
     }
 
     /// Creates a file; fails if there is one with the name.
     func createFile(_ name: String) -> File? {
-        func create() -> File? {
-            let file = at { openat($0, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
-            return file >= 0 ? File(file) : nil
-        }
         if may(.create) {
-            if let file = create() { return file }
+            let flags = O_RDWR | O_CREAT | O_EXCL
+            if let file = open(name, flags) { return file }
             // In an open folder, that means that it was removed.
             if errno == ENOENT || errno == EBADF {
                 guard reopen() else { return nil }
-                if let file = create() { return file }
+                if let file = open(name, flags) { return file }
             }
         }
         failed(.create, name)
@@ -161,36 +150,33 @@ final class CacheFolder: Sendable {
 
     /// Appends bytes; returns false if not all of them could be written.
     func append(_ bytes: UnsafeRawBufferPointer, to file: File) -> Bool {
-        guard may(.write) else {
+        if may(.write) {
+            if POSIXFile.writeAll(bytes, to: file.descriptor) == nil { return true }
+        } else {
             // A process that is killed may have written some of the bytes.
             _ = write(file.descriptor, bytes.baseAddress, bytes.count / 2)
-            failed(.write, "")
-            return false
         }
-        if POSIXFile.writeAll(bytes, to: file.descriptor) == nil { return true }
         failed(.write, "")
         return false
     }
 
-    /// Fills a buffer from a position of a file; returns false if the file has fewer bytes.
-    func read(_ file: File, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
-        guard may(.read) else { return false }
-        var done = 0
-        while done < buffer.count {
-            let start = buffer.baseAddress.map { $0 + done }
-            let count = pread(file.descriptor, start, buffer.count - done, off_t(offset) + off_t(done))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            done += count
+    /// Returns some of the bytes of a file; `nil` if the file has fewer.
+    func read(_ range: Range<Int64>, of file: File) -> Data? {
+        guard may(.read) else { return nil }
+        var bytes = Data()
+        while bytes.count < range.count {
+            let (count, start) = (range.count - bytes.count, range.lowerBound + Int64(bytes.count))
+            guard let more = POSIXFile.read(count, at: start, from: file.descriptor) else { return nil }
+            // Nearly always, these are all.
+            bytes = bytes.isEmpty ? more : bytes + more
         }
-        return true
+        return bytes
     }
 
     /// Returns all bytes of a small file.
     func contents(of file: File, upTo limit: Int) -> Data? {
         guard let size = status(of: file)?.size, size <= Int64(limit) else { return nil }
-        var bytes = Data(count: Int(size))
-        return bytes.withUnsafeMutableBytes { read(file, at: 0, into: $0) } ? bytes : nil
+        return read(0..<size, of: file)
     }
 
     func renameFile(_ old: String, to new: String) -> Bool {
@@ -230,10 +216,11 @@ final class CacheFolder: Sendable {
 
     /// The part of a file's status that matters here.
     struct Status: Sendable {
-        let size: Int64
         /// The bytes that are allocated.
         let allocated: Int64
         let identity: Identity
+
+        var size: Int64 { identity.size }
 
         /// The time of the last change, in milliseconds since 1970.
         var changed: Int64 { identity.changed / 1_000_000 }
@@ -248,12 +235,11 @@ final class CacheFolder: Sendable {
 
         fileprivate init?(_ status: stat) {
             guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else { return nil }
-            size = Int64(status.st_size)
             allocated = Int64(status.st_blocks) * 512
             let time = status.modificationTime
             identity = Identity(
                 number: UInt64(status.st_ino),
-                size: size,
+                size: Int64(status.st_size),
                 // A file may have any time; in 64 bits, there is one up to the year 2262.
                 changed: min(max(Int64(time.tv_sec), -9_000_000_000), 9_000_000_000) * 1_000_000_000
                     + Int64(time.tv_nsec)

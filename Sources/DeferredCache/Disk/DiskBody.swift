@@ -39,8 +39,7 @@ final class DiskBody: StoredBody {
     }
 
     /// Opens the file; returns nil if it has vanished.
-    @discardableResult
-    func open() -> CacheFolder.File? {
+    private func open() -> CacheFolder.File? {
         if let file = file.withLock({ $0.file }) { return file }
         guard let opened = folder.openFile(name) else {
             let failure: Failure = [EMFILE, ENFILE].contains(errno) ? .lacksDescriptor : .hasVanished
@@ -63,19 +62,17 @@ final class DiskBody: StoredBody {
     }
 
     /// Returns bytes of the blocks that are checked; nil if they are damaged or missing.
-    func bytes(_ range: Range<Int64>) -> Data? {
+    private func bytes(_ range: Range<Int64>) -> Data? {
         guard range.lowerBound >= 0, range.upperBound <= count else { return nil }
         // No block is read, so that nothing is there to be kept as all bytes.
         if range.isEmpty { return Data() }
         if let bytes = bytesInMemory { return Self.part(range, of: bytes, from: 0) }
-        guard let file = open() else { return nil }
         let blocks = range.lowerBound / Self.blockSize..<(range.upperBound + Self.blockSize - 1) / Self.blockSize
         let start = blocks.lowerBound * Self.blockSize
         let end = min(blocks.upperBound * Self.blockSize, count)
-        var bytes = Data(count: Int(end - start))
-        let isWhole = bytes.withUnsafeMutableBytes { buffer in
-            guard folder.read(file, at: start, into: buffer) else { return false }
-            return blocks.allSatisfy { block in
+        guard let file = open(), let bytes = folder.read(start..<end, of: file) else { return nil }
+        let isWhole = bytes.withUnsafeBytes { buffer in
+            blocks.allSatisfy { block in
                 let first = Int((block - blocks.lowerBound) * Self.blockSize)
                 let last = min(first + Int(Self.blockSize), buffer.count)
                 return Int(block) < checksums.count
@@ -100,11 +97,14 @@ final class DiskBody: StoredBody {
     private func copy(to file: URL) -> CopyEnd {
         // Without the destination's name, which may be as long as a name can be.
         let temporary = file.deletingLastPathComponent().appending(path: ".\(CacheFileName.temporary())")
+        var end = CopyEnd.unwritable
+        defer { if end != .copied { try? FileManager.default.removeItem(at: temporary) } }
         guard FileManager.default.createFile(atPath: temporary.path, contents: nil),
             let handle = POSIXFile.handle(temporary.path, O_WRONLY)
-        else { return .unwritable }
-        var end = CopyEnd.copied
-        let isCloned = count > Self.blockSize && open()?.clone(to: handle.fileDescriptor) == true
+        else { return end }
+        end = .copied
+        let source = count > Self.blockSize ? open() : nil
+        let isCloned = source.map { POSIXFile.clone($0.descriptor, to: handle.fileDescriptor) } ?? false
         for start in stride(from: 0, to: count, by: Int64.Stride(Self.blockSize * 16)) where end == .copied {
             if let piece = bytes(start..<min(start + Self.blockSize * 16, count)) {
                 if !isCloned, (try? handle.write(contentsOf: piece)) == nil { end = .unwritable }
@@ -114,7 +114,6 @@ final class DiskBody: StoredBody {
         }
         try? handle.close()
         if end == .copied, rename(temporary.path, file.path) != 0 { end = .unwritable }
-        if end != .copied { try? FileManager.default.removeItem(at: temporary) }
         return end
     }
 }

@@ -16,11 +16,13 @@ final class DiskFront: Sendable {
         let file: CacheFolder.Status.Identity
         let head: HeadFile
         let responses: [StoredResponse]
+
+        /// An estimate of the memory that it takes.
+        fileprivate var size: Int64 { responses.reduce(0) { $0 + $1.head.extent.count + 1_000 } }
     }
 
     private struct Slot: Sendable {
         let entry: Entry
-        let size: Int64
         var lastUse: UInt64
     }
 
@@ -28,6 +30,12 @@ final class DiskFront: Sendable {
         var slots: [CacheKey: Slot] = [:]
         var size: Int64 = 0
         var uses: UInt64 = 0
+
+        mutating func remove(_ key: CacheKey) -> Slot? {
+            let gone = slots.removeValue(forKey: key)
+            size -= gone?.entry.size ?? 0
+            return gone
+        }
     }
 
     private let capacity: Int64
@@ -47,17 +55,16 @@ final class DiskFront: Sendable {
     /// Keeps an entry, unless a body is too large.
     func put(_ key: CacheKey, _ entry: Entry) {
         guard entry.responses.allSatisfy({ $0.head.extent.count <= Self.bodyLimit }) else { return }
-        let size = entry.responses.reduce(0) { $0 + $1.head.extent.count + 1_000 }
         let gone = state.withLock { state in
             state.uses += 1
-            var gone = [state.slots.updateValue(Slot(entry: entry, size: size, lastUse: state.uses), forKey: key)]
-            state.size += size - (gone[0]?.size ?? 0)
+            var gone = [state.remove(key)]
+            state.slots[key] = Slot(entry: entry, lastUse: state.uses)
+            state.size += entry.size
             guard state.size > capacity else { return gone }
             // To three quarters, so that it is not done each time.
-            for (key, slot) in state.slots.sorted(by: { $0.value.lastUse < $1.value.lastUse })
+            for (key, _) in state.slots.sorted(by: { $0.value.lastUse < $1.value.lastUse })
             where state.size > capacity / 4 * 3 {
-                state.size -= slot.size
-                gone.append(state.slots.removeValue(forKey: key))
+                gone.append(state.remove(key))
             }
             return gone
         }
@@ -65,20 +72,14 @@ final class DiskFront: Sendable {
     }
 
     func remove(_ key: CacheKey) {
-        let gone = state.withLock { state in
-            let gone = state.slots.removeValue(forKey: key)
-            state.size -= gone?.size ?? 0
-            return gone
-        }
+        let gone = state.withLock { $0.remove(key) }
         withExtendedLifetime(gone) {}
     }
 
     func removeAll() {
         let gone = state.withLock { state in
-            let gone = state.slots
-            state.slots = [:]
-            state.size = 0
-            return gone
+            defer { state = State() }
+            return state.slots
         }
         withExtendedLifetime(gone) {}
     }

@@ -40,11 +40,7 @@ final class DiskSpace: Sendable {
     }
 
     /// The bytes, and the number of responses that were removed to make room.
-    var counts: StoreCounts {
-        var counts = StoreCounts()
-        (counts.bytes, counts.evicted) = state.withLock { ($0.bytes, $0.evictedCount) }
-        return counts
-    }
+    var counts: (bytes: Int64, evicted: Int) { state.withLock { ($0.bytes, $0.evictedCount) } }
 
     /// Returns what a file with a number of bytes takes on disk: whole blocks, and none for no file.
     func size(_ bytes: Int64) -> Int64 { (bytes + folder.blockSize - 1) / folder.blockSize * folder.blockSize }
@@ -59,53 +55,39 @@ final class DiskSpace: Sendable {
     /// The size that is left then.
     private var goal: Int64 { capacity / 4 * 3 }
 
-    private enum Claim {
-        case fits
-        case full
-        /// The folder has to be looked through, in the background.
-        case tight(fits: Bool)
-    }
-
     /// Reserves space for bytes, which ``wrote(_:)`` or ``remove(_:_:)`` is told about; returns false if there is none.
     func reserve(_ bytes: Int64) -> Bool {
-        var claim = claim(bytes)
-        if case .full = claim, state.withLock({ $0.isCounted }) {
-            // Storing was faster than making room. Hits wait as well, which is better than a folder that is too large.
-            claim = queue.sync {
-                // Another one that has waited may have made room.
-                let again = self.claim(bytes)
-                guard case .full = again else { return again }
-                tidy(for: bytes)
-                let last = self.claim(bytes)
-                // As with files of responses that were cut short, which stay for a while.
-                if case .full = last { folder.lacksRoom() }
-                return last
-            }
-        }
-        switch claim {
-        case .fits: return true
-        case .full: return false
-        case .tight(let fits):
-            queue.async { self.tidy() }
-            return fits
+        if claim(bytes) { return true }
+        guard state.withLock({ $0.isCounted }) else { return false }
+        // Storing was faster than making room. Hits wait as well, which is better than a folder that is too large.
+        return queue.sync {
+            // Another one that has waited may have made room.
+            if claim(bytes) { return true }
+            tidy(for: bytes)
+            if claim(bytes) { return true }
+            // As with files of responses that were cut short, which stay for a while.
+            folder.lacksRoom()
+            return false
         }
     }
 
-    private func claim(_ bytes: Int64) -> Claim {
-        state.withLock { state in
-            guard state.bytes + bytes <= (state.isCounted ? limit : capacity / 16) else {
-                if state.isCounted || state.isScheduled { return .full }
-                state.isScheduled = true
-                return .tight(fits: false)
+    /// Reserves space if there is some, and has the folder looked through, in the background, once it becomes tight.
+    private func claim(_ bytes: Int64) -> Bool {
+        let (fits, isTight) = state.withLock { state in
+            let fits = state.bytes + bytes <= (state.isCounted ? limit : capacity / 16)
+            if fits {
+                state.bytes += bytes
+                state.pending += bytes
+                state.unseen += bytes
+                state.stored += bytes
             }
-            state.bytes += bytes
-            state.pending += bytes
-            state.unseen += bytes
-            state.stored += bytes
-            guard !state.isScheduled, state.bytes > mark || state.stored > capacity / 8 else { return .fits }
+            let isTight = fits ? state.bytes > mark || state.stored > capacity / 8 : !state.isCounted
+            guard isTight, !state.isScheduled else { return (fits, false) }
             state.isScheduled = true
-            return .tight(fits: true)
+            return (fits, true)
         }
+        if isTight { queue.async { self.tidy() } }
+        return fits
     }
 
     /// Notes that reserved bytes are written, or are not going to be.
@@ -142,12 +124,12 @@ final class DiskSpace: Sendable {
     func beginCounting() {
         if folder.isNew {
             begin()
-            return end(0, removed: 0)
+            return end(0)
         }
         queue.async { [weak self, folder] in
             self?.begin()
             let bytes = Self.countBytes(in: folder) { self.map { space in space.state.withLock { $0.isAwaited } } }
-            self?.end(bytes, removed: 0)
+            self?.end(bytes)
             if bytes.map({ $0 > self?.mark ?? .max }) == true { self?.tidy() }
         }
     }
@@ -165,7 +147,7 @@ final class DiskSpace: Sendable {
         }
     }
 
-    private func end(_ bytes: Int64?, removed: Int) {
+    private func end(_ bytes: Int64?, removed: Int = 0) {
         state.withLock { state in
             state.counts += 1
             state.isScheduled = false
@@ -213,11 +195,10 @@ final class DiskSpace: Sendable {
     /// Counts what is there, and removes responses if that is too much: in one process at a time.
     private func tidy(for bytes: Int64 = 0) {
         begin()
-        var result = (bytes: Int64?.none, count: 0)
+        var result: (bytes: Int64, removedCount: Int)?
         folder.withRoomLocked {
-            let eviction = Eviction(folder, now: now(), process: process)
-            result = (eviction.remove(downTo: goal, from: min(mark, limit - bytes)), eviction.removedCount)
+            result = Eviction(folder, now: now(), process: process).remove(downTo: goal, from: min(mark, limit - bytes))
         }
-        end(result.bytes, removed: result.count)
+        end(result?.bytes, removed: result?.removedCount ?? 0)
     }
 }

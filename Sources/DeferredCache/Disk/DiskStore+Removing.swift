@@ -25,14 +25,13 @@ extension DiskStore {
 
     func removeVariants(of key: CacheKey, where isGone: (HeadFile.Stored) -> Bool) {
         front.remove(key)
-        guard var file = read(key).0 else {
+        guard var file = read(key)?.0 else {
             // One that can't be opened now, as with too many open files, must not come back later.
             let name = CacheFileName.head(of: key)
             if folder.status(of: name) != nil { removeHead(name) }
             return
         }
-        let gone = file.variants.filter(isGone)
-        file.variants.removeAll(where: isGone)
+        let gone = file.remove(where: isGone)
         // A response that can't be removed alone is removed with the others.
         if gone.isEmpty { return }
         if file.variants.isEmpty || write(file.bytes(process: process), key, replacing: file) == nil {
@@ -94,7 +93,7 @@ extension DiskStore {
         let failure = (stored.body as? DiskBody)?.failure
         if failure == .lacksDescriptor { return }
         // A response that is removed while it is found has no damage.
-        if failure != .hasVanished { state.withLock { $0.damagedCount += 1 } }
+        if failure != .hasVanished { state.withLock { $0.counts.damaged += 1 } }
         changeHead { self.removeVariants(of: key) { $0.version == stored.version } }
     }
 

@@ -28,8 +28,8 @@ final class DiskStore: ResponseStore {
     let state = Lock(State())
 
     struct State: Sendable {
-        var storedCount = 0
-        var damagedCount = 0
+        /// The responses that were stored, and those that were damaged.
+        var counts = Cache.Statistics()
         /// The heads that were to be removed, and could not be, as on a disk that has become read-only.
         var unremovable: Set<String> = []
         /// The heads that were written since all were to be removed, and could not be found; `nil` if that has not
@@ -58,9 +58,9 @@ final class DiskStore: ResponseStore {
 
     var bodyLimit: Int64 { space.capacity / 8 }
 
-    var counts: StoreCounts {
-        var counts = space.counts
-        (counts.stored, counts.damaged) = state.withLock { ($0.storedCount, $0.damagedCount) }
+    var counts: Cache.Statistics {
+        var counts = state.withLock { $0.counts }
+        (counts.bytes, counts.evicted) = space.counts
         return counts
     }
 
@@ -92,8 +92,7 @@ final class DiskStore: ResponseStore {
     }
 
     private func found(_ key: CacheKey) -> [StoredResponse] {
-        let (head, file) = read(key)
-        guard let head, let file else { return [] }
+        guard let (head, file) = read(key) else { return [] }
         var status = folder.status(of: file)
         if let old = status, isToTouch(old) {
             folder.touch(file)
@@ -116,15 +115,15 @@ final class DiskStore: ResponseStore {
         return StoredResponse(head: stored.head, body: body, version: stored.version)
     }
 
-    func read(_ key: CacheKey) -> (HeadFile?, CacheFolder.File?) {
+    func read(_ key: CacheKey) -> (HeadFile, CacheFolder.File)? {
         let name = CacheFileName.head(of: key)
-        guard state.withLock({ $0.isReadable(name) }), let file = folder.openFile(name) else { return (nil, nil) }
+        guard state.withLock({ $0.isReadable(name) }), let file = folder.openFile(name) else { return nil }
         guard let bytes = folder.contents(of: file, upTo: HeadFile.sizeLimit),
             let head = HeadFile(bytes, process: process), head.key == key.text
         else {
             folder.removeFile(name)
-            state.withLock { $0.damagedCount += 1 }
-            return (nil, nil)
+            state.withLock { $0.counts.damaged += 1 }
+            return nil
         }
         return (head, file)
     }
@@ -133,8 +132,7 @@ final class DiskStore: ResponseStore {
 
     func put(_ key: CacheKey, _ head: StoredHead, _ body: Data, _ ticket: FetchTicket) {
         queue.async {
-            let fits = Int64(body.count) <= self.bodyLimit
-            let writer = fits && !body.isEmpty ? self.writer(key, head, ticket) as? DiskWriter : nil
+            let writer = body.isEmpty ? nil : self.writer(key, head, ticket) as? DiskWriter
             if writer?.append(body) == false { writer?.discard() }
             self.folder.withHeadsLocked { self.commit(key, head, writer, ticket) }
         }
@@ -165,13 +163,12 @@ final class DiskStore: ResponseStore {
             version: writer?.version ?? .random(in: 1 ... .max),
             checksums: writer?.checksums ?? []
         )
-        var file = read(key).0 ?? HeadFile(key: key.text, variants: [])
+        var file = read(key)?.0 ?? HeadFile(key: key.text, variants: [])
         let (now, isCurrent) = (now(), isCurrent(key, head, ticket))
         let isOutdated = { (other: HeadFile.Stored) in
             stored.head.outlives(other.head, ticket, isNewest: isCurrent, now: now)
         }
-        var gone = file.variants.filter(isOutdated)
-        file.variants.removeAll(where: isOutdated)
+        var gone = file.remove(where: isOutdated)
         guard isCurrent, isBodyThere, !file.variants.contains(where: { stored.head.supersedes($0.head, ticket) }) else {
             writer?.discard()
             return removeVariants(of: key, where: isOutdated)
@@ -187,7 +184,7 @@ final class DiskStore: ResponseStore {
             unlinkBodies(gone)
             // Another process may have changed the mark just before the head was there, and found nothing to remove.
             if !self.isCurrent(key, head, ticket) { return removeVariants(of: key) { $0.version == stored.version } }
-            state.withLock { $0.storedCount += 1 }
+            state.withLock { $0.counts.stored += 1 }
         } else {
             writer?.discard()
             // What the server has replaced must not be taken for the newest because there is no place for that.
@@ -211,11 +208,8 @@ final class DiskStore: ResponseStore {
         defer { space.wrote(size) }
         let name = CacheFileName.head(of: key)
         front.remove(key)
-        guard let new = folder.createFile(temporary) else {
-            space.remove(size) { true }
-            return nil
-        }
-        if bytes.withUnsafeBytes({ folder.append($0, to: new) }), let status = folder.status(of: new),
+        let new = folder.createFile(temporary)
+        if let new, bytes.withUnsafeBytes({ folder.append($0, to: new) }), let status = folder.status(of: new),
             folder.renameFile(temporary, to: name)
         {
             state.withLock { state in
@@ -225,23 +219,21 @@ final class DiskStore: ResponseStore {
             space.remove(space.size(old.size)) { true }
             return status.identity
         }
-        space.remove(size) { folder.unlinkFile(temporary) }
+        space.remove(size) { new == nil || folder.unlinkFile(temporary) }
         return nil
     }
 
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: FetchTicket) {
         changeHead {
             let (entry, now) = (self.current(key)?.0, self.now())
-            guard self.isCurrent(key, head, ticket), var file = entry?.head ?? self.read(key).0,
+            guard self.isCurrent(key, head, ticket), var file = entry?.head ?? self.read(key)?.0,
                 let index = file.variants.firstIndex(where: { $0.version == stored.version }),
                 !file.variants[index].head.isNewer(than: head, now: now)
             else { return }
             file.variants[index].head = self.keepsCookies ? head : head.withoutCookies
-            let isGone = { (other: HeadFile.Stored) in
+            let gone = file.remove { other in
                 other.version != stored.version && head.outlives(other.head, ticket, isNewest: true, now: now)
             }
-            let gone = file.variants.filter(isGone)
-            file.variants.removeAll(where: isGone)
             let bytes = file.bytes(process: self.process)
             guard let identity = self.write(bytes, key, replacing: file) else { return }
             self.unlinkBodies(gone)
@@ -267,9 +259,5 @@ final class DiskStore: ResponseStore {
 }
 
 extension StoredHead {
-    fileprivate var withoutCookies: StoredHead {
-        var headers = headers
-        for name in ["Set-Cookie", "Set-Cookie2"] { headers.remove(name) }
-        return with(headers)
-    }
+    fileprivate var withoutCookies: StoredHead { with(headers.without(["Set-Cookie", "Set-Cookie2"])) }
 }

@@ -64,10 +64,7 @@ final class DiskWriter: BodyWriter {
         return true
     }
 
-    func read(_ range: Range<Int64>) -> Data? {
-        var bytes = Data(count: range.count)
-        return bytes.withUnsafeMutableBytes { folder.read(file, at: range.lowerBound, into: $0) } ? bytes : nil
-    }
+    func read(_ range: Range<Int64>) -> Data? { folder.read(range, of: file) }
 
     func commit(_ head: StoredHead) { store(head, self) }
 

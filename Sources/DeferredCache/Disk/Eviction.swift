@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// One pass over the folder of a cache that has become too large. Held by one process at a time.
-final class Eviction {
+/// One pass over the folder of a cache that has become too large. Made by one process at a time.
+struct Eviction {
     /// Files without a head that are younger may belong to a response that is being stored.
     private static let orphanAge: Int64 = 600_000
 
@@ -16,7 +16,6 @@ final class Eviction {
     private let folder: CacheFolder
     private let now: CacheInstant
     private let process: UInt64
-    private(set) var removedCount = 0
 
     init(_ folder: CacheFolder, now: CacheInstant, process: UInt64) {
         (self.folder, self.now, self.process) = (folder, now, process)
@@ -26,8 +25,9 @@ final class Eviction {
     /// not used for the longest time.
     ///
     /// - Parameter mark: The number of bytes above which responses are removed.
-    /// - Returns: The number of bytes that are left; `nil` if the folder can't be listed, or a head can't be opened.
-    func remove(downTo goal: Int64, from mark: Int64) -> Int64? {
+    /// - Returns: The numbers of bytes that are left, and of responses that were removed; `nil` if the folder can't be
+    ///   listed, or a head can't be opened.
+    func remove(downTo goal: Int64, from mark: Int64) -> (bytes: Int64, removedCount: Int)? {
         var heads: [String] = []
         var others: [String: CacheFolder.Status] = [:]
         let isWhole = folder.forEachName { name in
@@ -53,7 +53,8 @@ final class Eviction {
             if abs(wall - status.changed) > Self.orphanAge, folder.removeFile(name) { continue }
             bytes += status.allocated
         }
-        if bytes <= mark { return bytes }
+        var removedCount = 0
+        if bytes <= mark { return (bytes, removedCount) }
         candidates.sort { $0.isUseless == $1.isUseless ? $0.lastUse < $1.lastUse : $0.isUseless }
         for candidate in candidates where bytes > goal {
             guard folder.removeFile(candidate.name) else { continue }
@@ -61,7 +62,7 @@ final class Eviction {
             bytes -= candidate.size
             removedCount += 1
         }
-        return bytes
+        return (bytes, removedCount)
     }
 
     /// Takes the bodies of a head out of `others`.

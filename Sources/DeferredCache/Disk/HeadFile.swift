@@ -25,6 +25,12 @@ struct HeadFile: Sendable {
     /// The number of bytes that the file has; 0 for one that is not written yet.
     var size: Int64 = 0
 
+    /// Removes variants, and returns them.
+    mutating func remove(where isGone: (Stored) -> Bool) -> [Stored] {
+        defer { variants.removeAll(where: isGone) }
+        return variants.filter(isGone)
+    }
+
     // MARK: Writing
 
     /// - Parameter process: Identifies the process, whose steady clock nobody else can read.
@@ -85,23 +91,13 @@ struct HeadFile: Sendable {
 
     /// - Returns: `nil` for anything that was not written by ``bytes(process:)``.
     init?(_ bytes: Data, process: UInt64) {
-        var header = Reader(bytes: bytes[...])
-        let headerSize = Self.magic.count + 16
-        guard header.take(Self.magic.count).map(Array.init) == Self.magic,
-            header.number(UInt32.self) == Self.version,
-            let count = header.number(UInt32.self), let checksum = header.number(UInt64.self),
-            bytes.count == headerSize + Int(count)
+        var reader = Reader(bytes: bytes)
+        guard reader.take(Self.magic.count).map(Array.init) == Self.magic,
+            reader.number(UInt32.self) == Self.version,
+            let count = reader.number(UInt32.self), let checksum = reader.number(UInt64.self),
+            reader.bytes.count == Int(count), reader.bytes.withUnsafeBytes(XXHash64.hash) == checksum,
+            let key = reader.text(), let variants = reader.list({ $0.variant(of: process) }), reader.bytes.isEmpty
         else { return nil }
-        let payload = bytes.dropFirst(headerSize)
-        guard payload.withUnsafeBytes(XXHash64.hash) == checksum else { return nil }
-        var reader = Reader(bytes: payload)
-        guard let key = reader.text(), let variantCount = reader.number(UInt32.self) else { return nil }
-        var variants: [Stored] = []
-        for _ in 0..<variantCount {
-            guard let variant = reader.variant(of: process) else { return nil }
-            variants.append(variant)
-        }
-        guard reader.bytes.isEmpty else { return nil }
         (self.key, self.variants, size) = (key, variants, Int64(bytes.count))
     }
 

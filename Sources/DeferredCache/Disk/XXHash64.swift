@@ -15,10 +15,10 @@ enum XXHash64 {
         if bytes.count >= 32 {
             var (a, b, c, d) = (one &+ two, two, UInt64(0), UInt64(0) &- one)
             while position + 32 <= bytes.count {
-                a = round(a, bytes, position)
-                b = round(b, bytes, position + 8)
-                c = round(c, bytes, position + 16)
-                d = round(d, bytes, position + 24)
+                a = round(a, word(bytes, position))
+                b = round(b, word(bytes, position + 8))
+                c = round(c, word(bytes, position + 16))
+                d = round(d, word(bytes, position + 24))
                 position += 32
             }
             result = rotated(a, 1) &+ rotated(b, 7) &+ rotated(c, 12) &+ rotated(d, 18)
@@ -47,10 +47,6 @@ enum XXHash64 {
 
     private static func word(_ bytes: UnsafeRawBufferPointer, _ position: Int) -> UInt64 {
         UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
-    }
-
-    private static func round(_ state: UInt64, _ bytes: UnsafeRawBufferPointer, _ position: Int) -> UInt64 {
-        round(state, word(bytes, position))
     }
 
     private static func round(_ state: UInt64, _ word: UInt64) -> UInt64 {

@@ -44,11 +44,6 @@ struct CacheInstant: Sendable, Equatable {
         return wall > other.wall || other.wall > now.wall
     }
 
-    /// True if the wall clock was set back since `earlier`, so that a time between them can't be known.
-    func isBefore(_ earlier: CacheInstant) -> Bool { wall < earlier.wall }
-}
-
-extension CacheInstant {
     /// Milliseconds that can be added and subtracted a few times: 140,000 years.
     private static let limit: Int64 = 1 << 52
 

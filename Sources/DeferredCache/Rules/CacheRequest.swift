@@ -42,10 +42,8 @@ struct CacheRequest: Sendable {
 
     init(_ method: HTTPMethod, _ headers: HTTPHeaders, _ policy: CachePolicy = .standard, passes: Bool = false) {
         (self.method, self.headers) = (method, headers)
-        // Most requests have no field that matters here.
-        let isPlain = !headers.fields.contains { Self.mayMatter($0.name) }
-        var directives = isPlain ? CacheDirectives() : CacheDirectives(headers)
-        if !isPlain, headers["Cache-Control"] == nil, let pragma = headers["Pragma"],
+        var directives = CacheDirectives(headers)
+        if headers["Cache-Control"] == nil, let pragma = headers["Pragma"],
             FieldList.members(of: pragma).contains(where: { $0.lowercased() == "no-cache" })
         {
             directives.flags.insert(.noCache)
@@ -62,10 +60,6 @@ struct CacheRequest: Sendable {
         }
         if passes { directives.flags.insert(.noStore) }
         self.directives = directives
-        if isPlain {
-            (part, conditions) = (.whole, .none)
-            return
-        }
         if let range = headers["Range"], method == .get {
             part = RequestedRange(range).map(Part.range) ?? .other
         } else {
@@ -79,17 +73,6 @@ struct CacheRequest: Sendable {
             conditions = .modifiedSince(date)
         } else {
             conditions = .none
-        }
-    }
-
-    /// Returns whether a field may be one of those that are read here, by its length and its first letter.
-    private static func mayMatter(_ name: String) -> Bool {
-        guard let first = name.utf8.first else { return false }
-        switch (name.utf8.count, first | 0x20) {
-        case (5, UInt8(ascii: "r")), (6, UInt8(ascii: "p")), (13, UInt8(ascii: "c")): return true
-        case (8, UInt8(ascii: "i")), (13, UInt8(ascii: "i")), (17, UInt8(ascii: "i")), (19, UInt8(ascii: "i")):
-            return true
-        default: return false
         }
     }
 

@@ -21,6 +21,12 @@ enum ReuseRules {
         var revalidates = false
         /// The reason for which it may be stale.
         var reason = HTTPResponse.StaleReason.fetched
+        /// True if the server has just confirmed it.
+        var isConfirmed = false
+
+        var source: HTTPResponse.Source {
+            isConfirmed ? .validated(age: .seconds(age)) : .cache(age: .seconds(age), isStale: isStale)
+        }
 
         var staleReason: HTTPResponse.StaleReason? { isStale ? reason : nil }
     }

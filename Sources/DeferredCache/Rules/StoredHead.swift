@@ -198,11 +198,11 @@ final class StoredHead: Sendable {
 
     /// Returns this with the fields of a newer response, except those that describe the stored body: RFC 9111, section
     /// 3.2.
-    func updated(with newer: HTTPHeaders, requestTime: CacheInstant, responseTime: CacheInstant) -> StoredHead {
+    func updated(by newer: StoringRules.Exchange) -> StoredHead {
         var kept = ["Content-Length", "Content-Encoding", "Content-Range", "Content-MD5", "Vary"]
         // They match weakly: the stored bytes need not be those of the strong tag. RFC 9111, section 4.3.4.
-        if let etag, !etag.isStrong, EntityTag(newer["ETag"])?.isStrong == true { kept.append("ETag") }
-        var fresh = Self.storable(newer)
+        if let etag, !etag.isStrong, EntityTag(newer.headers["ETag"])?.isStrong == true { kept.append("ETag") }
+        var fresh = Self.storable(newer.headers)
         fresh.fields.removeAll { field in kept.contains { field.isNamed($0) } }
         var headers = headers
         headers.fields.removeAll { field in fresh.fields.contains { field.isNamed($0.name) } }
@@ -212,9 +212,9 @@ final class StoredHead: Sendable {
             headers: headers,
             variant: variant,
             extent: extent,
-            requestTime: requestTime,
-            responseTime: responseTime,
-            ageValue: Self.age(of: newer)
+            requestTime: newer.requestTime,
+            responseTime: newer.responseTime,
+            ageValue: Self.age(of: newer.headers)
         )
     }
 
@@ -268,6 +268,7 @@ extension StoredHead.Facts {
     fileprivate func age(at now: CacheInstant) -> Int64 { initialAge + now.time(since: responseTime) }
 
     func staleness(at now: CacheInstant) -> Int64 {
-        now.isBefore(responseTime) ? .max : age(at: now) - Int64(lifetime) * 1_000
+        // The wall clock was set back, so that the time since then can't be known.
+        now.wall < responseTime.wall ? .max : age(at: now) - Int64(lifetime) * 1_000
     }
 }

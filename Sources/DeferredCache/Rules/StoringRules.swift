@@ -66,13 +66,13 @@ enum StoringRules {
             stored.extent.isWhole, let tag = stored.etag, tag.isStrong, tag == EntityTag(exchange.headers["ETag"])
         {
             // A part of what is there: only its fields are new.
-            return .update(updated(stored, exchange), answers: false)
+            return .update(stored.updated(by: exchange), answers: false)
         }
         if isPartIgnored(exchange), let stored = exchange.stored,
             hasSameValidators(stored, exchange.headers, needsOne: true)
         {
             // The whole of what is there: a server may answer so to a part that it doesn't have.
-            return stored.etag?.isStrong == true ? .update(updated(stored, exchange), answers: false) : .ignore
+            return stored.etag?.isStrong == true ? .update(stored.updated(by: exchange), answers: false) : .ignore
         }
         if isRefusal(exchange), let stored = exchange.stored,
             hasSameValidators(stored, exchange.headers, needsOne: true)
@@ -181,24 +181,16 @@ enum StoringRules {
 
     // MARK: Updating
 
-    private static func updated(_ stored: StoredHead, _ exchange: Exchange) -> StoredHead {
-        stored.updated(
-            with: exchange.headers,
-            requestTime: exchange.requestTime,
-            responseTime: exchange.responseTime
-        )
-    }
-
     /// A 304: RFC 9111, section 4.3.4.
     private static func freshening(_ exchange: Exchange) -> Verdict {
         guard let stored = exchange.stored else { return .ignore }
         if exchange.isValidation {
             guard hasSameValidators(stored, exchange.headers, needsOne: false) else { return .repeatUnconditionally }
-            return .update(updated(stored, exchange), answers: true)
+            return .update(stored.updated(by: exchange), answers: true)
         }
         // To the client's condition: only a validator tells whether it is about the stored response.
         guard hasSameValidators(stored, exchange.headers, needsOne: true) else { return .ignore }
-        return .update(updated(stored, exchange), answers: false)
+        return .update(stored.updated(by: exchange), answers: false)
     }
 
     private static func hasSameValidators(_ stored: StoredHead, _ headers: HTTPHeaders, needsOne: Bool) -> Bool {
@@ -219,9 +211,8 @@ enum StoringRules {
         let isSame =
             hasSameValidators(stored, exchange.headers, needsOne: false)
             && (length == nil || stored.headers["Content-Length"] == nil || length == stored.headers["Content-Length"])
-        if CacheDirectives(exchange.headers).flags.contains(.noStore) { return .remove }
-        if !isSame { return .remove }
-        return isAbout ? .update(updated(stored, exchange), answers: false) : .ignore
+        if !isSame || CacheDirectives(exchange.headers).flags.contains(.noStore) { return .remove }
+        return isAbout ? .update(stored.updated(by: exchange), answers: false) : .ignore
     }
 
     /// Returns whether the request is for the rest of a stored part, while the client has asked for all.
@@ -241,7 +232,7 @@ enum StoringRules {
             bytes.upperBound == stored.extent.total - 1, hasSameValidators(stored, exchange.headers, needsOne: true)
         else { return .repeatUnconditionally }
         let whole = StoredHead.Extent(count: stored.extent.total, total: stored.extent.total)
-        return .append(updated(stored, exchange).with(extent: whole))
+        return .append(stored.updated(by: exchange).with(extent: whole))
     }
 
     // MARK: Invalidating
@@ -252,22 +243,19 @@ enum StoringRules {
         var keys = [exchange.key]
         for name in ["Location", "Content-Location"] {
             for value in exchange.headers.values(for: name) {
-                if let key = location(value, exchange), key.hasOrigin(of: exchange.key), !keys.contains(key) {
-                    keys.append(key)
-                }
+                guard let key = exchange.key.resolving(value, against: exchange.url), key.hasOrigin(of: exchange.key),
+                    !keys.contains(key)
+                else { continue }
+                keys.append(key)
             }
         }
         return .invalidate(keys, stores: reusableByGet(exchange))
     }
 
-    private static func location(_ value: String, _ exchange: Exchange) -> CacheKey? {
-        exchange.key.resolving(value, against: exchange.url)
-    }
-
     /// A response to a POST that says that it is what a GET would give: RFC 9110, section 9.3.3.
     private static func reusableByGet(_ exchange: Exchange) -> StoredHead? {
         guard exchange.request.method == .post, exchange.status == .ok,
-            let own = exchange.headers["Content-Location"], location(own, exchange) == exchange.key,
+            exchange.key.resolving(exchange.headers["Content-Location"], against: exchange.url) == exchange.key,
             let head = storable(exchange), head.isLifetimeExplicit
         else { return nil }
         return head

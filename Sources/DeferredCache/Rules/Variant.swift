@@ -1,11 +1,9 @@
 internal import DeferredHTTP
 
 extension HTTPHeaders {
-    /// The fields without those that tell whose the request is.
-    var withoutOwner: HTTPHeaders {
-        var copy = self
-        for name in Variant.owners { copy.remove(name) }
-        return copy
+    /// Returns the fields but those with some names.
+    func without(_ names: [String]) -> HTTPHeaders {
+        HTTPHeaders(fields.filter { field in !names.contains { field.isNamed($0) } })
     }
 }
 
@@ -37,7 +35,7 @@ struct Variant: Sendable, Hashable {
     }
 
     /// The names of what tells whose a response is.
-    fileprivate static let owners = ["authorization", CacheOwnerOption.name]
+    static let owners = ["authorization", CacheOwnerOption.name]
 
     /// True for a response that is somebody's.
     var isOwned: Bool { Self.owners.contains { names.contains($0) } }

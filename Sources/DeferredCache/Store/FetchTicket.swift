@@ -51,7 +51,7 @@ final class FetchTicket: Sendable {
     /// - Parameter isPublic: Whether that is for everybody, and so also in place of what was for nobody in particular.
     func replaces(_ head: StoredHead, isPublic: Bool) -> Bool {
         if couldChoose(head) { return true }
-        return isPublic && head.isFor(asked.withoutOwner, salt: salt)
+        return isPublic && head.isFor(asked.without(Variant.owners), salt: salt)
     }
 
     /// Returns whether the response with this head may be stored, and is the newest as far as is known.

@@ -15,7 +15,7 @@ final class MemoryStore: ResponseStore {
     fileprivate struct State: Sendable {
         /// The entries by the hashes of their keys: each has its key, and hardly any hash has two.
         var entries: [Int: MemoryEntry] = [:]
-        var counts = StoreCounts()
+        var counts = Cache.Statistics()
         var uses: UInt64 = 0
     }
 
@@ -34,7 +34,7 @@ final class MemoryStore: ResponseStore {
 
     var bodyLimit: Int64 { capacity / 8 }
 
-    var counts: StoreCounts { state.withLock { $0.counts } }
+    var counts: Cache.Statistics { state.withLock { $0.counts } }
 
     func find(_ key: CacheKey, _ body: @escaping @Sendable ([StoredResponse]) -> Void) {
         let (found, isFull) = state.withLock { state in (state.find(key), state.counts.bytes > capacity) }
@@ -51,17 +51,17 @@ final class MemoryStore: ResponseStore {
             let superseded = state.all(key).map { ($0, $0.head) }.filter { head.supersedes($0.1, ticket) }
             var gone = superseded.filter { head.outlives($0.1, ticket, isNewest: isNewest, now: now) }.map(\.0)
             // They are outdated, also if there is no place for this one, or a newer one is known.
-            for old in gone { state.remove(key.hashValue, old) }
+            for old in gone { state.remove(old) }
             guard isNewest, entry.size <= bodyLimit, gone.count == superseded.count else {
                 return (gone, false)
             }
             state.uses += 1
             (entry.version, entry.lastUse) = (state.uses, state.uses)
-            state.add(key, entry)
+            state.add(entry)
             state.counts.stored += 1
             let all = state.all(key)
             if all.count > Self.variantLimit, let oldest = all.last {
-                state.remove(key.hashValue, oldest)
+                state.remove(oldest)
                 gone.append(oldest)
                 state.counts.evicted += 1
             }
@@ -91,8 +91,8 @@ final class MemoryStore: ResponseStore {
             let entry = MemoryEntry(key, head, old.body)
             (entry.version, entry.lastUse) = (old.version, old.lastUse)
             let gone = state.all(key).filter { $0 === old || head.outlives($0.head, ticket, isNewest: true, now: now) }
-            for entry in gone { state.remove(key.hashValue, entry) }
-            state.add(key, entry)
+            for entry in gone { state.remove(entry) }
+            state.add(entry)
             return gone
         }
         withExtendedLifetime(gone) {}
@@ -109,7 +109,7 @@ final class MemoryStore: ResponseStore {
     private func remove(_ key: CacheKey, entries isGone: (MemoryEntry) -> Bool) {
         let gone = state.withLock { state in
             let gone = state.all(key).filter(isGone)
-            for entry in gone { state.remove(key.hashValue, entry) }
+            for entry in gone { state.remove(entry) }
             return gone
         }
         withExtendedLifetime(gone) {}
@@ -120,9 +120,7 @@ final class MemoryStore: ResponseStore {
         _ isGone: @escaping @Sendable (CacheKey, StoredHead) -> Bool,
         _ end: @escaping @Sendable () -> Void
     ) {
-        let all = state.withLock { state in
-            state.entries.values.flatMap { sequence(first: $0, next: \.next).map { ($0, $0.version) } }
-        }
+        let all = state.withLock { state in state.allEntries.map { ($0, $0.version) } }
         for (entry, version) in all where isGone(entry.key, entry.head) {
             remove(entry.key, entries: { $0.version == version })
         }
@@ -147,42 +145,35 @@ final class MemoryStore: ResponseStore {
 }
 
 extension MemoryStore.State {
+    fileprivate var allEntries: [MemoryEntry] { entries.values.flatMap { sequence(first: $0, next: \.next) } }
+
     /// Returns the responses of a key, the newest first.
     fileprivate func all(_ key: CacheKey) -> [MemoryEntry] {
-        var all: [MemoryEntry] = []
-        var next = entries[key.hashValue]
-        while let entry = next {
-            if entry.key == key { all.append(entry) }
-            next = entry.next
-        }
-        return all
+        guard let first = entries[key.hashValue] else { return [] }
+        return sequence(first: first, next: \.next).filter { $0.key == key }
     }
 
     /// Returns the responses of a key, the newest last, and notes that they are used.
     fileprivate mutating func find(_ key: CacheKey) -> [StoredResponse] {
         uses += 1
         var found: [StoredResponse] = []
-        var next = entries[key.hashValue]
-        while let entry = next {
-            if entry.key == key {
-                entry.lastUse = uses
-                counts.bytes -= entry.size
-                found.append(entry.response)
-                counts.bytes += entry.size
-            }
-            next = entry.next
+        for entry in all(key).reversed() {
+            entry.lastUse = uses
+            counts.bytes -= entry.size
+            found.append(entry.response)
+            counts.bytes += entry.size
         }
-        found.reverse()
         return found
     }
 
-    fileprivate mutating func add(_ key: CacheKey, _ entry: MemoryEntry) {
-        entry.next = entries.updateValue(entry, forKey: key.hashValue)
+    fileprivate mutating func add(_ entry: MemoryEntry) {
+        entry.next = entries.updateValue(entry, forKey: entry.key.hashValue)
         counts.bytes += entry.size
     }
 
     /// The caller keeps the entry until the lock is released.
-    fileprivate mutating func remove(_ hash: Int, _ entry: MemoryEntry) {
+    fileprivate mutating func remove(_ entry: MemoryEntry) {
+        let hash = entry.key.hashValue
         if let first = entries[hash], first !== entry {
             var previous = first
             while let next = previous.next, next !== entry { previous = next }
@@ -197,18 +188,13 @@ extension MemoryStore.State {
     /// Removes responses until they fit: first those that are of no use any more, then those that were not used for the
     /// longest time.
     fileprivate mutating func evict(to goal: Int64, _ now: CacheInstant) -> [MemoryEntry] {
-        var order: [(hash: Int, entry: MemoryEntry, isUseless: Bool)] = []
-        for (hash, first) in entries {
-            for entry in sequence(first: first, next: \.next) {
-                order.append((hash, entry, entry.isUseless(at: now)))
-            }
-        }
+        var order = allEntries.map { (entry: $0, isUseless: $0.isUseless(at: now)) }
         order.sort { one, other in
             one.isUseless == other.isUseless ? one.entry.lastUse < other.entry.lastUse : one.isUseless
         }
         var gone: [MemoryEntry] = []
-        for (hash, entry, _) in order where counts.bytes > goal {
-            remove(hash, entry)
+        for (entry, _) in order where counts.bytes > goal {
+            remove(entry)
             gone.append(entry)
             counts.evicted += 1
         }

@@ -104,15 +104,8 @@ protocol ResponseStore: Sendable {
     /// True if ``find(_:_:)`` and reading take longer than a caller may be held up, and are done elsewhere.
     var isBlocking: Bool { get }
 
-    var counts: StoreCounts { get }
+    /// The counters of what is stored; the others are 0.
+    var counts: Cache.Statistics { get }
 
     var health: HealthMonitor { get }
-}
-
-/// The counters of a store.
-struct StoreCounts: Sendable, Equatable {
-    var stored = 0
-    var evicted = 0
-    var damaged = 0
-    var bytes: Int64 = 0
 }

@@ -11,7 +11,7 @@ extension HTTPBody {
 
         /// Creates a field with text.
         public init(name: String, text: String) {
-            self.init(name: name, fileName: nil, contentType: nil, content: .data(Data(text.utf8)))
+            self.init(name: name, data: Data(text.utf8))
         }
 
         /// Creates a field with bytes.
@@ -22,7 +22,10 @@ extension HTTPBody {
         ///   - fileName: The file name to send to the server; `nil` for none.
         ///   - contentType: The type of the bytes; `nil` for none.
         public init(name: String, data: Data, fileName: String? = nil, contentType: String? = nil) {
-            self.init(name: name, fileName: fileName, contentType: contentType, content: .data(data))
+            self.name = name
+            self.fileName = fileName
+            self.contentType = contentType
+            content = .data(data)
         }
 
         /// Creates a field with a file, which is read while it is sent.
@@ -38,16 +41,10 @@ extension HTTPBody {
             fileName: String? = nil,
             contentType: String = "application/octet-stream"
         ) {
-            self.init(
-                name: name,
-                fileName: fileName ?? file.lastPathComponent,
-                contentType: contentType,
-                content: .file(file)
-            )
-        }
-
-        private init(name: String, fileName: String?, contentType: String?, content: Piece) {
-            (self.name, self.fileName, self.contentType, self.content) = (name, fileName, contentType, content)
+            self.name = name
+            self.fileName = fileName ?? file.lastPathComponent
+            self.contentType = contentType
+            content = .file(file)
         }
 
         var head: String {

@@ -90,6 +90,12 @@ public struct HTTPBody: Sendable, Hashable {
         isStreamed ? PieceStream(failing: NoInputStream()) : PieceStream(pieces)
     }
 
+    /// The bytes; `nil` if they are not all in memory.
+    var bytesInMemory: Data? {
+        guard !isStreamed, files.isEmpty else { return nil }
+        return pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } }
+    }
+
     /// The files of the body.
     var files: [URL] {
         pieces.compactMap { if case .file(let file) = $0 { file } else { nil } }
@@ -120,9 +126,7 @@ extension HTTPBody {
     public static func json(_ value: some Encodable, using encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
         .data(try encoder.encode(value), contentType: "application/json")
     }
-}
 
-extension HTTPBody {
     /// Creates a body from form fields, as `application/x-www-form-urlencoded`: the WHATWG URL standard, section 5.2.
     ///
     /// - Parameter fields: The fields, in order; a name can occur several times.

@@ -56,8 +56,7 @@ final class ChainReset: Sendable {
         } else {
             // The reset under way would wait for the code that waits for it.
             TokenRefresh.current?.excuse()
-            let own = Intercept.requests
-            if !own.isEmpty { for requests in inFlight { requests.end(of: own) } }
+            for requests in inFlight { requests.end(of: Intercept.requests) }
         }
         return end.future
     }

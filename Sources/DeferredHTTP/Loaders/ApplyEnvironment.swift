@@ -11,7 +11,7 @@ internal import DeferredNetworking
 /// A request with a host is passed on unchanged: the headers and the query of the environment may be secrets that are
 /// meant only for its server. For the same reason, redirects to another origin don't carry these headers on. The parts
 /// that the request itself has take precedence.
-public struct ApplyEnvironment: HTTPLink {
+public struct ApplyEnvironment: HTTPLink, ArrangedLink {
     private let environment: Prepared
 
     /// Creates the loader.
@@ -24,10 +24,12 @@ public struct ApplyEnvironment: HTTPLink {
     /// Passes the completed request on.
     public func load(_ task: HTTPTask, next: any HTTPLoader) {
         let environment = task.request.environment.map(Prepared.init) ?? environment
+        let hasHeaders = !environment.original.headers.isEmpty
         var request = task.request
         if request.host == nil {
-            request.apply(environment)
-        } else if !environment.headers.isEmpty, request.isCompleted(by: environment) {
+            request.parts.apply(environment)
+            if hasHeaders, request.parts.isHostOfEnvironment { request.addHeaders(of: environment) }
+        } else if hasHeaders, request.parts.isHostOfEnvironment, request.parts.origin == environment.origin {
             // A further page, whose URL the server has named.
             request.addHeaders(of: environment)
         } else {
@@ -37,8 +39,6 @@ public struct ApplyEnvironment: HTTPLink {
     }
 }
 
-extension ApplyEnvironment: ArrangedLink {}
-
 extension HTTPRequest {
     /// The environment for this request, which overrides that of ``ApplyEnvironment``; `nil` for the loader's.
     public var environment: HTTPEnvironment? {
@@ -46,19 +46,9 @@ extension HTTPRequest {
         set { self[EnvironmentOption.self] = newValue }
     }
 
-    fileprivate mutating func apply(_ environment: Prepared) {
-        parts.apply(environment)
-        if !environment.headers.isEmpty, parts.isHostOfEnvironment { addHeaders(of: environment) }
-    }
-
-    /// Returns true if an environment with this server has completed the request already.
-    fileprivate func isCompleted(by environment: Prepared) -> Bool {
-        parts.isHostOfEnvironment && parts.origin == environment.origin
-    }
-
     fileprivate mutating func addHeaders(of environment: Prepared) {
         let own = headers
-        headers.addMissing(from: environment.headers)
+        headers.addMissing(from: environment.original.headers)
         self[HomeFieldsOption.self] += headers.fields.dropFirst(own.count).map(\.name)
     }
 }
@@ -67,11 +57,11 @@ extension URLParts {
     fileprivate mutating func apply(_ environment: Prepared) {
         // With another scheme, it may go without TLS, and gets nothing of what is for the environment.
         let isForEnvironment =
-            scheme.map { ["https", environment.scheme.lowercased()].contains($0.lowercased()) } ?? true
-        scheme = scheme ?? environment.scheme
-        port = port ?? environment.port
-        host = environment.host
-        if isForEnvironment { setHostOfEnvironment(environment.host) }
+            scheme.map { ["https", environment.original.scheme.lowercased()].contains($0.lowercased()) } ?? true
+        scheme = scheme ?? environment.original.scheme
+        port = port ?? environment.original.port
+        host = environment.original.host
+        if isForEnvironment { setHostOfEnvironment(environment.original.host) }
         if path.isEmpty {
             path = environment.path
         } else if !environment.path.isEmpty {
@@ -89,23 +79,17 @@ extension URLParts {
 
 /// An environment with its parts encoded, which is kept, and not copied for each request.
 private final class Prepared: Sendable {
-    let scheme: String
-    let host: String
-    let port: Int?
+    let original: HTTPEnvironment
     let path: String
     /// The encoded query, never empty; `nil` for none.
     let query: String?
-    let headers: HTTPHeaders
-    let original: HTTPEnvironment
 
-    var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
+    var origin: Origin { Origin(scheme: original.scheme, host: original.host, port: original.port) }
 
     init(_ environment: HTTPEnvironment) {
-        (scheme, host, port) = (environment.scheme, environment.host, environment.port)
+        original = environment
         let parts = HTTPRequest(path: environment.pathPrefix, query: environment.query).parts
         (path, query) = (parts.path, parts.query.flatMap { $0.isEmpty ? nil : $0 })
-        headers = environment.headers
-        original = environment
     }
 }
 

@@ -13,7 +13,7 @@ internal import DeferredCore
 ///
 /// Unlike ``HTTPRequest/timeout``, which ends a request that has been idle for a time, this also ends a request that
 /// is making progress.
-public struct Deadline: HTTPLink {
+public struct Deadline: HTTPLink, ArrangedLink {
     private let limit: Duration
     private let clock: any Clock<Duration>
 
@@ -65,8 +65,6 @@ public struct Deadline: HTTPLink {
         "the request did not complete within \(limit); give it a longer deadline if it may take longer"
     }
 }
-
-extension Deadline: ArrangedLink {}
 
 extension HTTPRequest {
     /// The time limit that ``Deadline`` applies to this request; `nil` for the loader's own limit.

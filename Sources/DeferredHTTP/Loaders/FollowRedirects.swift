@@ -16,7 +16,7 @@ internal import Foundation
 /// origins. The result is the response to the last request; a redirect beyond the limit fails with
 /// ``HTTPError/Code/tooManyRedirects``, and one that would send a body that can be sent only once with
 /// ``HTTPError/Code/bodyAlreadySent``. Cancelling the task cancels the request under way.
-public struct FollowRedirects: HTTPLink {
+public struct FollowRedirects: HTTPLink, ArrangedLink {
     private let limit: Int
 
     /// Creates the loader.
@@ -86,8 +86,6 @@ public struct FollowRedirects: HTTPLink {
         return result
     }
 }
-
-extension FollowRedirects: ArrangedLink {}
 
 extension HTTPRequest {
     /// The part of a chain that follows the redirects of this request.

@@ -29,7 +29,7 @@ internal import DeferredTask
 ///     return response
 /// }
 /// ```
-public struct Intercept: HTTPLink {
+public struct Intercept: HTTPLink, ArrangedLink {
     /// Loads a request with the rest of the chain, and returns its response. Cancelling the awaiting Swift task cancels
     /// the request.
     public typealias Next = @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
@@ -70,8 +70,6 @@ public struct Intercept: HTTPLink {
         }
     }
 }
-
-extension Intercept: ArrangedLink {}
 
 extension HTTPTask {
     fileprivate func response(

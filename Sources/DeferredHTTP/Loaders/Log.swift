@@ -59,10 +59,7 @@ public struct Log: HTTPLink {
             tell(Event(identity: identity, request: request, elapsed: stopwatch.elapsed, kind: kind))
         }
         note(.began)
-        task.execution.watch { [weak execution = task.execution] kind in
-            // A log after a retry sees one attempt: the events of later attempts are not its own.
-            if let execution, !execution.isComplete { note(kind) }
-        }
+        task.execution.watch(note)
         task.execution.whenEnded { result in
             if let response = result.arrived {
                 if let (age, isConfirmed) = response.source.use { note(.cached(age: age, isConfirmed: isConfirmed)) }
@@ -74,9 +71,9 @@ public struct Log: HTTPLink {
             }
             // Without the body: keeping the stream would hide that nobody reads it any more.
             let head = response.with(body: .data(Data()))
-            stream.addEndHandler { [counter = stream.counter] error in
-                let result: HTTPResult = error.map { .failure(HTTPError($0, request: request)) } ?? .success(head)
-                note(.ended(result, byteCount: counter.byteCount))
+            stream.addEndHandler { end in
+                let result: HTTPResult = end.error.map { .failure(HTTPError($0, request: request)) } ?? .success(head)
+                note(.ended(result, byteCount: end.byteCount))
             }
         }
         task.pass(to: next)

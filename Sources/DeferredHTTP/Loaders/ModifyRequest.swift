@@ -6,7 +6,7 @@
 ///
 /// An error that the closure throws fails the task with ``HTTPError/Code/invalidRequest`` and the error as its cause;
 /// the next loader doesn't see the task.
-public struct ModifyRequest: HTTPLink {
+public struct ModifyRequest: HTTPLink, ArrangedLink {
     private let change: @Sendable (inout HTTPRequest) throws -> Void
 
     /// Creates the loader.
@@ -23,12 +23,9 @@ public struct ModifyRequest: HTTPLink {
         var request = task.request
         do {
             try change(&request)
+            task.pass(changed: request, to: next)
         } catch {
             task.fail(.invalidRequest, underlying: error)
-            return
         }
-        task.pass(changed: request, to: next)
     }
 }
-
-extension ModifyRequest: ArrangedLink {}

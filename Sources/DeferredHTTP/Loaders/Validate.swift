@@ -12,7 +12,7 @@ internal import DeferredNetworking
 /// let chain = Validate() --> Retry() --> URLSessionLoader()
 /// request.acceptsStatus = { $0.isSuccess || $0 == .notFound }
 /// ```
-public struct Validate: HTTPLink {
+public struct Validate: HTTPLink, ArrangedLink {
     private let accepts: @Sendable (HTTPStatus) -> Bool
     private let types: Set<String>
 
@@ -33,38 +33,35 @@ public struct Validate: HTTPLink {
 
     /// Passes the task on, and checks the status of the response.
     public func load(_ task: HTTPTask, next: any HTTPLoader) {
-        task.send(task.request, to: next) { [accepts, types] result in
-            guard case .success(let response) = result else { return _ = task.complete(with: result) }
-            guard task.request.accepts(response.status, orElse: accepts) else {
-                let error = HTTPError(.unacceptableStatus, request: response.request, response: response)
-                task.complete(with: .failure(error))
+        task.send(task.request, to: next) { [self] result in
+            guard case .success(let response) = result, let error = refusal(of: response, to: task.request) else {
+                task.complete(with: result)
                 return
             }
-            guard types.isEmpty || Self.accepts(response, types) else {
-                let (request, reason) = (response.request, Self.reason(response, types))
-                task.complete(
-                    with: .failure(HTTPError(.invalidResponse, request: request, response: response, reason: reason))
-                )
-                return
-            }
-            task.complete(with: result)
+            task.complete(with: .failure(error))
         }
     }
 
-    private static func accepts(_ response: HTTPResponse, _ types: Set<String>) -> Bool {
+    /// Returns the error of a response that is not accepted.
+    private func refusal(of response: HTTPResponse, to request: HTTPRequest) -> HTTPError? {
+        guard request.accepts(response.status, orElse: accepts) else {
+            return HTTPError(.unacceptableStatus, request: response.request, response: response)
+        }
+        if acceptsType(of: response) { return nil }
+        let accepted = types.sorted().joined(separator: " or ")
+        let reason =
+            "the body has \(response.shownType) instead of \(accepted); name all that are right in Validate(types:)"
+        return HTTPError(.invalidResponse, request: response.request, response: response, reason: reason)
+    }
+
+    private func acceptsType(of response: HTTPResponse) -> Bool {
+        if types.isEmpty { return true }
         if let type = response.mediaType, types.contains(type) { return true }
         // RFC 9110, section 6.4.1: these have no content, also if they are delivered as a stream or a file.
         if response.request.method == .head || [.noContent, .notModified].contains(response.status) { return true }
         return response.stream == nil && response.file == nil && response.body.isEmpty
     }
-
-    private static func reason(_ response: HTTPResponse, _ types: Set<String>) -> String {
-        let accepted = types.sorted().joined(separator: " or ")
-        return "the body has \(response.shownType) instead of \(accepted); name all that are right in Validate(types:)"
-    }
 }
-
-extension Validate: ArrangedLink {}
 
 extension HTTPRequest {
     /// The test by which ``Validate`` accepts a status; `nil` for the loader's own.

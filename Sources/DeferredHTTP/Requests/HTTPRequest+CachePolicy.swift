@@ -30,9 +30,7 @@ extension HTTPRequest {
         get { self[CachePolicyOption.self] }
         set { self[CachePolicyOption.self] = newValue }
     }
-}
 
-extension HTTPRequest {
     /// True if no server is to be asked.
     var isForCacheOnly: Bool {
         if cachePolicy == .onlyCached || cachePolicy == .anyAge { return true }

@@ -30,8 +30,7 @@ extension HTTPRequest {
     }
 
     private var bodyText: String {
-        let bytes = body.pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } }
-        guard body.files.isEmpty, !body.isStreamed, let text = String(data: bytes, encoding: .utf8) else {
+        guard let bytes = body.bytesInMemory, let text = String(data: bytes, encoding: .utf8) else {
             return "(\(body.description))"
         }
         return Redaction.text(text)

@@ -22,8 +22,8 @@ extension HTTPRequest {
         result.allHTTPHeaderFields = allHeaders.joined
         if let source = body.source {
             return try CheckedRequest(wellFormed: result, body: .streamed(source, TaskLocals(ofRunningCode: ())))
-        } else if body.files.isEmpty {
-            result.httpBody = body.isEmpty ? nil : body.pieces.reduce(into: Data()) { $0 += $1.bytes }
+        } else if let bytes = body.bytesInMemory {
+            result.httpBody = body.isEmpty ? nil : bytes
             return try CheckedRequest(wellFormed: result)
         } else if body.pieces.count == 1, let file = body.files.first {
             return try CheckedRequest(wellFormed: result, body: .file(file))
@@ -33,13 +33,6 @@ extension HTTPRequest {
                 body: .stream({ [body] in body.makeStream() }, length: body.length)
             )
         }
-    }
-}
-
-extension HTTPBody.Piece {
-    /// The bytes in memory.
-    fileprivate var bytes: Data {
-        if case .data(let data) = self { data } else { Data() }
     }
 }
 

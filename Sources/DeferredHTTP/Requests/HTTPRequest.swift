@@ -23,7 +23,7 @@ public struct HTTPRequest: Sendable, Identifiable {
 
     /// Creates a request to a URL, which is used unchanged.
     public init(_ method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
-        contents = Contents(Identity(), method, headers, body, URLParts(url), HTTPRequestOptions(), url: url)
+        contents = Contents(Values(method: method, headers: headers, body: body, parts: URLParts(url), url: url))
     }
 
     /// Creates a request from parts.
@@ -48,64 +48,43 @@ public struct HTTPRequest: Sendable, Identifiable {
         body: HTTPBody = .empty
     ) {
         let path = PercentEncoding.encode(path, allowing: PercentEncoding.path)
-        contents = Contents(
-            Identity(),
-            method,
-            headers,
-            body,
-            URLParts(scheme: scheme, host: host, port: port, path: path),
-            HTTPRequestOptions()
-        )
+        let parts = URLParts(scheme: scheme, host: host, port: port, path: path)
+        contents = Contents(Values(method: method, headers: headers, body: body, parts: parts))
         if !query.isEmpty { self.query = query }
     }
 
     /// The identifier of this request, which distinguishes it from others that look the same. Copies share it.
-    public var id: UUID { contents.identity.uuid }
+    public var id: UUID { values.identity.uuid }
 
     /// The method.
     public var method: HTTPMethod {
-        _read { yield contents.method }
-        _modify {
-            makeContentsUnique()
-            yield &contents.method
-        }
+        _read { yield values.method }
+        _modify { yield &values.method }
     }
 
     /// The header fields. If they have no `Content-Type`, that of the body is added.
     public var headers: HTTPHeaders {
-        _read { yield contents.headers }
-        _modify {
-            makeContentsUnique()
-            yield &contents.headers
-        }
+        _read { yield values.headers }
+        _modify { yield &values.headers }
     }
 
     /// The body.
     public var body: HTTPBody {
-        _read { yield contents.body }
-        _modify {
-            makeContentsUnique()
-            yield &contents.body
-        }
+        _read { yield values.body }
+        _modify { yield &values.body }
     }
 
     package var parts: URLParts {
-        _read { yield contents.parts }
-        _modify {
-            makeContentsUnique()
-            yield &contents.parts
-        }
+        _read { yield values.parts }
+        _modify { yield &values.parts }
     }
 
     /// Returns the URL that the parts make up.
-    func makeURL() throws(URLClientError) -> URL { try parts.makeURL(like: contents.url) }
+    func makeURL() throws(URLClientError) -> URL { try parts.makeURL(like: values.url) }
 
     package var options: HTTPRequestOptions {
-        _read { yield contents.options }
-        _modify {
-            makeContentsUnique()
-            yield &contents.options
-        }
+        _read { yield values.options }
+        _modify { yield &values.options }
     }
 
     /// Returns true if the requests differ at most in their identifiers and options.
@@ -114,40 +93,30 @@ public struct HTTPRequest: Sendable, Identifiable {
             || method == other.method && parts == other.parts && headers == other.headers && body == other.body
     }
 
-    private mutating func makeContentsUnique() {
-        if !isKnownUniquelyReferenced(&contents) { contents = contents.copy }
+    private var values: Values {
+        _read { yield contents.values }
+        _modify {
+            if !isKnownUniquelyReferenced(&contents) { contents = Contents(contents.values) }
+            yield &contents.values
+        }
+    }
+
+    private struct Values: Sendable {
+        let identity = Identity()
+        var method: HTTPMethod
+        var headers: HTTPHeaders
+        var body: HTTPBody
+        var parts: URLParts
+        var options = HTTPRequestOptions()
+        /// The URL that the request was created with.
+        var url: URL?
     }
 
     /// SAFETY: changed only by the one value that refers to it.
     private final class Contents: @unchecked Sendable {
-        let identity: Identity
-        @exclusivity(unchecked) var method: HTTPMethod
-        @exclusivity(unchecked) var headers: HTTPHeaders
-        @exclusivity(unchecked) var body: HTTPBody
-        @exclusivity(unchecked) var parts: URLParts
-        @exclusivity(unchecked) var options: HTTPRequestOptions
-        /// The URL that the request was created with.
-        let url: URL?
+        @exclusivity(unchecked) var values: Values
 
-        init(
-            _ identity: Identity,
-            _ method: HTTPMethod,
-            _ headers: HTTPHeaders,
-            _ body: HTTPBody,
-            _ parts: URLParts,
-            _ options: HTTPRequestOptions,
-            url: URL? = nil
-        ) {
-            self.identity = identity
-            self.method = method
-            self.headers = headers
-            self.body = body
-            self.parts = parts
-            self.options = options
-            self.url = url
-        }
-
-        var copy: Contents { Contents(identity, method, headers, body, parts, options, url: url) }
+        init(_ values: Values) { self.values = values }
     }
 }
 
@@ -171,9 +140,7 @@ extension HTTPRequest {
         get { self[TimeoutOption.self] }
         set { self[TimeoutOption.self] = newValue }
     }
-}
 
-extension HTTPRequest {
     /// A closure that gets the interim responses, such as a 103; `nil` for none.
     ///
     /// See ``DeferredNetworking/URLClient/RequestOptions/onInterimResponse``. ``Deduplicate`` doesn't merge such requests.
@@ -181,9 +148,7 @@ extension HTTPRequest {
         get { self[InterimResponseOption.self] }
         set { self[InterimResponseOption.self] = newValue }
     }
-}
 
-extension HTTPRequest {
     /// The highest rate at which the response's body is received, in bytes a second, at least 1; `nil` for no limit.
     ///
     /// See ``DeferredNetworking/URLClient/RequestOptions/rateLimit``. The loader ``RateLimit`` limits the number of

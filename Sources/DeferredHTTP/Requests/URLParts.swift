@@ -116,43 +116,16 @@ package struct URLParts: Sendable, Hashable {
         return url
     }
 
-    /// Returns the URL's text, written in one pass: each request is rendered once.
+    /// Returns the URL's text.
     private func text(_ scheme: String, _ authority: String) -> String {
-        let hasUser = user != nil || password != nil
-        let optional =
-            (user?.utf8.count ?? 0) + (password?.utf8.count ?? 0) + (query?.utf8.count ?? 0)
-            + (fragment?.utf8.count ?? 0)
-        // The delimiters and a port have at most 14 bytes.
-        let capacity = scheme.utf8.count + authority.utf8.count + path.utf8.count + optional + 16
-        return String(unsafeUninitializedCapacity: capacity) { buffer in
-            var writer = ByteWriter(buffer)
-            writer.write(scheme)
-            writer.write("://")
-            if hasUser {
-                writer.write(user ?? "")
-                if let password {
-                    writer.write(":")
-                    writer.write(password)
-                }
-                writer.write("@")
-            }
-            writer.write(authority)
-            if let port {
-                writer.write(":")
-                writer.write(port)
-            }
-            if !path.isEmpty, path.utf8.first != UInt8(ascii: "/") { writer.write("/") }
-            writer.write(path)
-            if let query {
-                writer.write("?")
-                writer.write(query)
-            }
-            if let fragment {
-                writer.write("#")
-                writer.write(fragment)
-            }
-            return writer.count
-        }
+        var text = scheme + "://"
+        if user != nil || password != nil { text += (user ?? "") + (password.map { ":" + $0 } ?? "") + "@" }
+        text += authority
+        if let port { text += ":" + String(port) }
+        text += absolutePath
+        if let query { text += "?" + query }
+        if let fragment { text += "#" + fragment }
+        return text
     }
 
     /// The URL for display, without user, password, and anything else that looks like a secret.
@@ -166,7 +139,7 @@ package struct URLParts: Sendable, Hashable {
     }
 
     private var absolutePath: String {
-        path.isEmpty || path.hasPrefix("/") ? path : "/" + path
+        path.isEmpty || path.utf8.first == UInt8(ascii: "/") ? path : "/" + path
     }
 
     /// The bytes of a plain host name: letters, digits and unreserved punctuation.
@@ -220,36 +193,5 @@ package struct URLParts: Sendable, Hashable {
             )
         }
         return "%25" + zone
-    }
-}
-
-/// Writes text to a buffer that is large enough.
-private struct ByteWriter {
-    private let buffer: UnsafeMutableBufferPointer<UInt8>
-    private(set) var count = 0
-
-    init(_ buffer: UnsafeMutableBufferPointer<UInt8>) { self.buffer = buffer }
-
-    mutating func write(_ text: String) {
-        text.withBytes { bytes in
-            count += UnsafeMutableBufferPointer(rebasing: buffer[count...]).update(fromContentsOf: bytes)
-        }
-    }
-
-    mutating func write(_ text: StaticString) {
-        text.withUTF8Buffer { bytes in
-            for byte in bytes { write(byte) }
-        }
-    }
-
-    /// Writes a port in decimal digits.
-    mutating func write(_ port: Int) {
-        if port >= 10 { write(port / 10) }
-        write(UInt8(ascii: "0") + UInt8(port % 10))
-    }
-
-    private mutating func write(_ byte: UInt8) {
-        buffer[count] = byte
-        count += 1
     }
 }

@@ -35,7 +35,6 @@ struct EventSource: AsyncIteratorProtocol {
     private var reconnection: Reconnection
     private var events: ServerSentEventIterator?
     private var lastEventID = ""
-    private var hasEnded = false
 
     init(of request: HTTPRequest, over loader: any HTTPLoader, clock: any Clock<Duration>) {
         self.request = request
@@ -43,17 +42,16 @@ struct EventSource: AsyncIteratorProtocol {
     }
 
     mutating func next() async throws -> ServerSentEvent? {
-        while !hasEnded {
+        while !reconnection.hasEnded {
             do {
                 if events == nil { try await connect() }
                 if let event = try await events?.next() { return event }
             } catch {
-                do { try reconnection.failed(with: error) } catch {
-                    hasEnded = true
-                    throw error
-                }
+                try reconnection.failed(with: error)
             }
-            endStream()
+            lastEventID = events?.lastEventID ?? lastEventID
+            reconnection.pause = events?.retry ?? reconnection.pause
+            events = nil
         }
         return nil
     }
@@ -64,14 +62,5 @@ struct EventSource: AsyncIteratorProtocol {
         if !lastEventID.isEmpty { request.headers["Last-Event-ID"] = lastEventID }
         let stream = try await reconnection.connect(request, type: "text/event-stream")
         events = stream.map { .init($0, after: lastEventID) }
-        hasEnded = stream == nil
-    }
-
-    private mutating func endStream() {
-        if let events {
-            lastEventID = events.lastEventID
-            reconnection.pause = events.retry ?? reconnection.pause
-        }
-        events = nil
     }
 }

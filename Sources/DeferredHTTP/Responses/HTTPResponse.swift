@@ -234,9 +234,7 @@ extension HTTPResponse {
             throw HTTPError(.cannotDecode, request: request, response: self, underlying: error)
         }
     }
-}
 
-extension HTTPResponse {
     /// The type of the body in lower case, without parameters: `application/json`.
     var mediaType: String? {
         headers["Content-Type"].map { type in

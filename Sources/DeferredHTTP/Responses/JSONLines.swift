@@ -49,11 +49,9 @@ struct JSONLines<Value: Decodable & Sendable>: AsyncIteratorProtocol {
     private let decoder: JSONDecoder
     private let limit: Int
     private let request: @Sendable (Value?) throws -> HTTPRequest?
-    private var pieces: HTTPBodyStream.Iterator?
-    private var splitter: LineSplitter
+    private var lines: LineIterator?
     private var current: HTTPRequest?
     private var last: Value?
-    private var hasEnded = false
 
     init(
         _ reconnection: Reconnection,
@@ -65,52 +63,48 @@ struct JSONLines<Value: Decodable & Sendable>: AsyncIteratorProtocol {
         self.decoder = decoder
         self.limit = limit
         self.request = request
-        splitter = LineSplitter(limit: limit)
     }
 
     mutating func next() async throws -> Value? {
-        do {
-            while !hasEnded {
-                do {
-                    if pieces == nil { try await connect() }
-                    if let value = try await nextOfBody() {
-                        last = value
-                        return value
-                    }
-                } catch {
-                    try reconnection.failed(with: error)
+        while !reconnection.hasEnded {
+            if lines == nil { current = try nextRequest() }
+            guard let current else { return nil }
+            do {
+                if lines == nil { try await connect(current) }
+                if let value = try await nextOfBody() {
+                    last = value
+                    return value
                 }
-                pieces = nil
+                lines = nil
+            } catch {
+                lines = nil
+                try reconnection.failed(with: error)
             }
-            return nil
-        } catch {
-            (hasEnded, pieces) = (true, nil)
-            throw error
         }
+        return nil
     }
 
-    private mutating func connect() async throws {
-        splitter = LineSplitter(limit: limit)
-        current = try request(last)
-        guard let current else { return hasEnded = true }
-        let stream = try await reconnection.connect(current)
-        pieces = stream?.makeAsyncIterator()
-        hasEnded = stream == nil
+    /// Asks for the request for the next values; nil, or an error of any kind, is the end of all.
+    private mutating func nextRequest() throws -> HTTPRequest? {
+        reconnection.hasEnded = true
+        guard let next = try request(last) else { return nil }
+        reconnection.hasEnded = false
+        return next
+    }
+
+    private mutating func connect(_ request: HTTPRequest) async throws {
+        let stream = try await reconnection.connect(request)
+        lines = stream.map { LineIterator($0.makeAsyncIterator(), upTo: limit) }
     }
 
     /// Returns the next value of the body under way; nil at its end.
     private mutating func nextOfBody() async throws -> Value? {
-        while true {
-            while let line = try splitter.next() {
-                if line.allSatisfy(\.isWhitespace) { continue }
-                return try decode(line)
-            }
-            guard let piece = try await pieces?.next() else {
-                // The last line, which has no end, may be less than one.
-                return splitter.rest().flatMap { try? decode($0) }
-            }
-            splitter.append(piece)
+        while let line = try await lines?.next() {
+            // The last line, which has no end, may be less than one.
+            if lines?.hasEnded == true { return try? decode(line) }
+            if !line.allSatisfy(\.isWhitespace) { return try decode(line) }
         }
+        return nil
     }
 
     private func decode(_ line: String) throws -> Value {

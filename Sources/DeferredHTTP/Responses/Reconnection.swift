@@ -7,11 +7,14 @@ struct Reconnection: Sendable {
     /// The pause before the next request. Each failure to connect in a row doubles it.
     var pause: Duration
 
+    /// True after the end of the source, and after an error.
+    var hasEnded = false
+
     private let loader: any HTTPLoader
     private let clock: any Clock<Duration>
+    /// The number of requests in a row that have brought no body.
     private var failureCount = 0
     private var isFirst = true
-    private var isConnected = false
 
     init(of loader: any HTTPLoader, after pause: Duration, clock: any Clock<Duration>) {
         (self.loader, self.pause, self.clock) = (loader, pause, clock)
@@ -22,23 +25,25 @@ struct Reconnection: Sendable {
     /// - Parameter type: The type that a response of 200 has to have; nil for any.
     /// - Returns: The body; nil for a response of 204, by which the source ends.
     mutating func connect(_ request: HTTPRequest, type: String? = nil) async throws -> HTTPBodyStream? {
-        isConnected = false
         if !isFirst {
-            let doubled = pause * (1 << min(failureCount, 20))
-            try await clock.sleep(for: failureCount == 0 ? pause : min(doubled, max(pause, Self.longestPause)))
+            // One that is longer by itself, as a server may ask for, isn't doubled.
+            let longest = Self.longestPause
+            try await clock.sleep(for: pause < longest ? min(pause * (1 << min(failureCount, 20)), longest) : pause)
         }
         isFirst = false
+        failureCount += 1
         var request = request
         request.delivery = .stream
         request.headers["Cache-Control"] = "no-store"
         let response = try await loader.load(request).get()
-        if response.status == .noContent { return nil }
+        hasEnded = response.status == .noContent
+        if hasEnded { return nil }
         guard response.status == .ok, type == nil || response.mediaType == type, let stream = response.stream else {
             response.stream?.cancel()
             let reason = Self.reason(response, type)
             throw HTTPError(.invalidResponse, request: request, response: response, reason: reason)
         }
-        (isConnected, failureCount) = (true, 0)
+        failureCount = 0
         return stream
     }
 
@@ -50,11 +55,13 @@ struct Reconnection: Sendable {
 
     /// Handles an error of a request or of its body.
     ///
-    /// - Throws: `error`, unless another request may succeed; `CancellationError` if the Swift task was cancelled.
+    /// - Throws: `error`, unless another request may succeed; `CancellationError` if the Swift task was cancelled. That
+    ///   ends the source.
     mutating func failed(with error: any Error) throws {
+        hasEnded = true
         // The cancelled request fails with an error of its own, before or after the head.
         if _Concurrency.Task.isCancelled { throw CancellationError() }
         guard let known = error as? HTTPError, known.isTransient else { throw error }
-        if !isConnected { failureCount += 1 }
+        hasEnded = false
     }
 }

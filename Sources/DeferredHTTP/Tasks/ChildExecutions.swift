@@ -4,50 +4,30 @@ protocol ChildExecution: AnyObject, Sendable {
 }
 
 /// The children of an execution that have not completed, in order.
-enum ChildExecutions: Sendable {
-    case none
+struct ChildExecutions: Sendable {
     /// Mostly there is only one, which needs no array.
-    case one(any ChildExecution)
-    case several([any ChildExecution])
+    private var first: (any ChildExecution)?
+    private var others: [any ChildExecution] = []
 
     mutating func add(_ child: any ChildExecution) {
-        switch self {
-        case .none: self = .one(child)
-        case .one(let first): self = .several([first, child])
-        case .several(var children):
-            self = .none
-            children.append(child)
-            self = .several(children)
-        }
+        if first == nil, others.isEmpty { first = child } else { others.append(child) }
     }
 
     /// Removes a child, to be released by the caller; returns `nil` if it is not here.
     mutating func remove(_ child: any ChildExecution) -> (any ChildExecution)? {
-        switch self {
-        case .none: return nil
-        case .one(let first):
-            guard first === child else { return nil }
-            self = .none
-            return first
-        case .several(var children):
-            self = .none
-            defer { self = .several(children) }
-            return children.firstIndex { $0 === child }.map { children.remove(at: $0) }
-        }
+        if first === child { return first.take() }
+        return others.firstIndex { $0 === child }.map { others.remove(at: $0) }
     }
 
     /// Removes all children and returns them.
     mutating func take() -> ChildExecutions {
-        defer { self = .none }
+        defer { self = ChildExecutions() }
         return self
     }
 
     /// Cancels the children, the newest first.
     func cancel(for parent: HTTPExecution) {
-        switch self {
-        case .none: break
-        case .one(let child): child.cancel(for: parent)
-        case .several(let children): for child in children.reversed() { child.cancel(for: parent) }
-        }
+        for child in others.reversed() { child.cancel(for: parent) }
+        first?.cancel(for: parent)
     }
 }

@@ -19,7 +19,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         /// Created for the first handler.
         var cancellation: Cancellation?
         /// The children that were passed on for this one and have not completed.
-        var children = ChildExecutions.none
+        var children = ChildExecutions()
         /// Created on first use.
         var reporter: ProgressReporter?
         /// Called with the events between the start and the end.
@@ -197,11 +197,14 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         withRoot { root in
             // Relaxed: an observer that another thread adds at this moment may miss the event.
             guard root.flags.load(ordering: .relaxed) & Self.watchedFlag != 0 else { return }
-            for observer in root.state.withLock({ $0.observers }) { observer.tell(event) }
+            // A log after a retry sees one attempt: the events of later attempts are not its own.
+            for observer in root.state.withLock({ $0.observers }) where observer.execution?.isComplete == false {
+                observer.tell(event)
+            }
         }
     }
 
-    /// Calls `body` with the events of the root. It is released once this is complete and another one is added.
+    /// Calls `body` with the events of the root until this is complete. It is released once another one is added then.
     func watch(_ body: @escaping @Sendable (Log.Event.Kind) -> Void) {
         withRoot { root in
             // Each attempt of a retry before a log adds an observer; those of earlier attempts are dropped. What they
@@ -312,7 +315,14 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
             Trampoline.perform { handler(result) }
         case .nobody, .over: break
         }
-        if let parent = parent.take() { pass(result, to: parent, continuing.take()) }
+        if let parent = parent.take() {
+            // Last, so that the resources of loaders further down the chain are free by then.
+            let continuing = continuing.take()
+            Trampoline.perform {
+                parent.execution.forget(self)
+                if let continuing { continuing(result) } else { parent.complete(with: result) }
+            }
+        }
         if let shared {
             Trampoline.perform { shared.finish(with: result) }
         }
@@ -320,15 +330,6 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         children.cancel(for: self)
         for cancellation in changed.dropFirst(changes).reversed() { _ = cancellation.fillNewestFirst(with: .cancelled) }
         return true
-    }
-
-    /// Continues the parent last, so that the resources of loaders further down the chain are free by then.
-    private func pass(_ result: HTTPResult, to parent: HTTPTask, _ continuing: (@Sendable (HTTPResult) -> Void)?) {
-        func goOn() {
-            parent.execution.forget(self)
-            if let continuing { continuing(result) } else { parent.complete(with: result) }
-        }
-        Trampoline.perform(goOn)
     }
 
     func fail(_ code: HTTPError.Code) { _ = complete(with: .failure(HTTPError(code, request: request))) }

@@ -22,22 +22,23 @@ extension HTTPBodyStream {
 }
 
 /// Reads the lines of a body.
-struct LineIterator: AsyncIteratorProtocol {
+package struct LineIterator: AsyncIteratorProtocol {
     static let standardLimit = 16 << 20
 
     private var pieces: HTTPBodyStream.Iterator
     private var splitter: LineSplitter
-    private var hasEnded = false
+    /// True once the body has ended. The line that was returned then has no terminator.
+    package private(set) var hasEnded = false
 
     /// False if a line counts only with its terminator.
     private let takesRest: Bool
 
-    init(_ pieces: HTTPBodyStream.Iterator, upTo limit: Int, takesRest: Bool = true) {
+    package init(_ pieces: HTTPBodyStream.Iterator, upTo limit: Int, takesRest: Bool = true) {
         (self.pieces, self.takesRest) = (pieces, takesRest)
         splitter = LineSplitter(limit: limit)
     }
 
-    mutating func next() async throws -> String? {
+    package mutating func next() async throws -> String? {
         while true {
             if let line = try splitter.next() { return line }
             guard !hasEnded else { return nil }

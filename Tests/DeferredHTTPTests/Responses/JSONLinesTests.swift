@@ -70,6 +70,12 @@ struct JSONLinesTests {
         var failing = stub.jsonLines(of: Change.self) { _ in throw Failure() }.makeAsyncIterator()
         await #expect(throws: Failure.self) { try await failing.next() }
         #expect(try await failing.next() == nil)
+        // One that another request might not meet, too: it is the caller's own.
+        let lost = stub.jsonLines(of: Change.self) { _ in
+            throw HTTPError(.connectionLost, request: Self.request(after: nil))
+        }
+        let (none, error) = await Self.read(lost)
+        #expect(none.isEmpty && (error as? HTTPError)?.code == .connectionLost)
     }
 
     @Test func `lines have a limit of the caller's choice, and the error names it`() async throws {

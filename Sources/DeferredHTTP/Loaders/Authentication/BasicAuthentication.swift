@@ -9,7 +9,7 @@ internal import DeferredNetworking
 /// The credential is added only to requests for one of `hosts` and to requests without a host, which an
 /// ``ApplyEnvironment`` completes, before or after this loader. See also ``HTTPRequest/isAuthenticated``. Redirects to
 /// another origin don't carry it on.
-public struct BasicAuthentication: HTTPLink {
+public struct BasicAuthentication: HTTPLink, ArrangedLink {
     private let field: Result<String, URLClientError>
     private let origins: CredentialOrigins
 
@@ -33,15 +33,12 @@ public struct BasicAuthentication: HTTPLink {
         var request = task.request
         do {
             request.headers["Authorization"] = try field.get()
+            task.pass(changed: request, to: next)
         } catch {
             task.complete(with: .failure(HTTPError(error, request: request)))
-            return
         }
-        task.pass(changed: request, to: next)
     }
 }
-
-extension BasicAuthentication: ArrangedLink {}
 
 extension BasicAuthentication: CustomReflectable {
     /// No children, so that the password is not revealed.

@@ -26,7 +26,7 @@ public import DeferredTask
 /// A task that is cancelled while it waits completes with ``HTTPError/Code/cancelled``. The refresh goes on, for it may
 /// have used up the credential that it was made with. Copies share the token. ``reset()`` forgets it, cancels a refresh,
 /// and waits until that has ended, so that it stores nothing afterwards.
-public struct BearerAuthentication: HTTPLink {
+public struct BearerAuthentication: HTTPLink, ArrangedLink {
     private let tokens: TokenStores
     private let scope: @Sendable (HTTPRequest) -> String
     /// True if a request goes out without a token as long as there is none.
@@ -50,7 +50,7 @@ public struct BearerAuthentication: HTTPLink {
         hosts: Set<String> = [],
         refresh: @escaping @Sendable (_ refused: String?) -> Task<String>
     ) {
-        self.init(TokenStore(token) { refusal in Self.credential(refresh(refusal.token)) }, hosts: hosts)
+        self.init(TokenStore(token) { refusal in Self.bearer(refresh(refusal.token)) }, hosts: hosts)
     }
 
     /// Creates a loader that fetches a token when the server asks for one, with what it asks for.
@@ -82,7 +82,7 @@ public struct BearerAuthentication: HTTPLink {
             TokenStore(nil) { refusal in
                 // Only those ask for a token that have got a response.
                 guard let response = refusal.response else { return .failure(CancellationError()) }
-                return Self.credential(answer(Refusal(response: response, token: refusal.token, scope: scope)))
+                return Self.bearer(answer(Refusal(response: response, token: refusal.token, scope: scope)))
             }
         }
         self.scope = scope
@@ -112,9 +112,9 @@ public struct BearerAuthentication: HTTPLink {
         public var challenges: [AuthenticationChallenge] { response.challenges }
     }
 
-    private static func credential(_ task: Task<String>) -> Task<Credential> {
+    private static func bearer(_ task: Task<String>) -> Task<BearerToken> {
         // A task made with `map` would end when it is cancelled, before the refresh does.
-        Task(task.future.map { $0.map { Credential(value: $0) } }, uponCancel: { task.cancel() })
+        Task(task.future.map { $0.map { BearerToken($0) } }, uponCancel: { task.cancel() })
     }
 
     /// Passes the task on with a token, as soon as there is one.
@@ -123,10 +123,8 @@ public struct BearerAuthentication: HTTPLink {
         let tokens = tokens[scope(task.request)]
         if task.request.isForCacheOnly {
             tokens.getNewest(for: task) { begin(task, $0, of: tokens, next, isForCacheOnly: true) }
-        } else if let token = tokens.valid {
-            begin(task, token, of: tokens, next)
         } else if awaitsChallenge {
-            begin(task, nil, of: tokens, next)
+            begin(task, tokens.valid, of: tokens, next)
         } else {
             tokens.get(for: task) { begin(task, $0, of: tokens, next) }
         }
@@ -172,8 +170,6 @@ public struct BearerAuthentication: HTTPLink {
         return request
     }
 }
-
-extension BearerAuthentication: ArrangedLink {}
 
 /// The tokens of a loader, by their scopes.
 private final class TokenStores: Sendable {

@@ -20,7 +20,7 @@ internal import Foundation
 /// The credential is for the same requests as that of a ``BasicAuthentication``. Copies share the nonces.
 ///
 /// **Thread safety:** can be used from any thread. **Cancelling** a task cancels the request under way.
-public struct DigestAuthentication: HTTPLink {
+public struct DigestAuthentication: HTTPLink, ArrangedLink {
     private let session: DigestSession
     private let origins: CredentialOrigins
 
@@ -31,8 +31,7 @@ public struct DigestAuthentication: HTTPLink {
     ///   - password: Any text. Both are used in UTF-8. The password itself is never sent.
     ///   - hosts: The hosts that get the credential, as for ``BasicAuthentication``.
     public init(user: String, password: String, hosts: Set<String> = []) {
-        session = DigestSession(user: user, password: password)
-        origins = CredentialOrigins(hosts)
+        self.init(DigestSession(user: user, password: password), hosts: hosts)
     }
 
     init(_ session: DigestSession, hosts: Set<String>) {
@@ -46,8 +45,7 @@ public struct DigestAuthentication: HTTPLink {
         guard task.request.host != nil else {
             let reason =
                 "DigestAuthentication signs the URL, which is complete after ApplyEnvironment; put that before it"
-            task.complete(with: .failure(HTTPError(ofInvalidChain: reason, request: task.request)))
-            return
+            return EndOfChain(reason: reason).load(task)
         }
         send(task, DigestAnswers(session), to: next)
     }
@@ -74,17 +72,7 @@ public struct DigestAuthentication: HTTPLink {
     }
 }
 
-extension DigestAuthentication: ArrangedLink {}
-
 extension DigestAuthentication: CustomReflectable {
     /// No children, so that the password is not revealed.
     public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-extension HTTPBody {
-    /// The bytes; nil if they aren't in memory.
-    fileprivate var bytesInMemory: Data? {
-        guard !isStreamed, files.isEmpty else { return nil }
-        return pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } }
-    }
 }

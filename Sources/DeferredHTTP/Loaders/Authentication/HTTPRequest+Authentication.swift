@@ -38,20 +38,17 @@ struct CredentialOrigins: Sendable {
     /// Returns true if the request of a task is to get a credential. Otherwise, passes the task on, or fails it if one of
     /// the hosts is none.
     func claim(_ task: HTTPTask, orPassTo next: any HTTPLoader) -> Bool {
+        let request = task.request
         do {
-            let isClaimed = try wantCredential(task.request)
-            if !isClaimed { task.pass(to: next) }
-            return isClaimed
+            let origins = try origins.get()
+            if request.isAuthenticated, request.headers["Authorization"] == nil, Self.contains(origins, request) {
+                return true
+            }
+            task.pass(to: next)
         } catch {
-            task.complete(with: .failure(HTTPError(error, request: task.request)))
-            return false
+            task.complete(with: .failure(HTTPError(error, request: request)))
         }
-    }
-
-    private func wantCredential(_ request: HTTPRequest) throws(URLClientError) -> Bool {
-        let origins = try origins.get()
-        guard request.isAuthenticated, request.headers["Authorization"] == nil else { return false }
-        return Self.contains(origins, request)
+        return false
     }
 
     /// Returns true for a response from an origin that gets the credential, also after redirects.

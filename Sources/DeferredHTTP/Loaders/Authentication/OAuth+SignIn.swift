@@ -137,7 +137,7 @@ struct OAuthEndpoint: Sendable {
         var (fields, headers): ([String: String], HTTPHeaders) = (fields, ["Accept": "application/json"])
         if let secret = client.secret, client.secretPlace == .header {
             let words = [client.id, secret].map { PercentEncoding.encode($0, allowing: PercentEncoding.form) }
-            headers["Authorization"] = "Basic " + Data(words.joined(separator: ":").utf8).base64EncodedString()
+            headers["Authorization"] = try BasicCredential.field(user: words[0], password: words[1])
         } else {
             fields["client_id"] = client.id
             fields["client_secret"] = client.secret

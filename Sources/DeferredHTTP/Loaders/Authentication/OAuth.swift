@@ -26,7 +26,7 @@ public import Foundation
 ///
 /// A reset signs out: it stops a renewal, and then removes the tokens from the storage; another process that has exclusive
 /// access to that is waited for, at most five seconds. Copies share all of this.
-public struct OAuth: HTTPLink {
+public struct OAuth: HTTPLink, ArrangedLink {
     private let bearer: BearerAuthentication
     private let tokens: TokenStore
     private let unsaved: UnsavedTokens
@@ -57,11 +57,11 @@ public struct OAuth: HTTPLink {
         tokens = TokenStore(
             nil,
             isExpired: { $0.expiry.map { $0 <= now() } ?? false },
-            stored: { Task { try await storage.tokens().map { Credential($0, leeway) } } }
+            stored: { Task { try await storage.tokens().map { BearerToken($0, leeway) } } }
         ) { refusal in
             Task {
                 try await storage.withExclusiveAccess {
-                    try await Credential(Self.renewed(refusal.token, endpoint, storage, unsaved, leeway), leeway)
+                    try await BearerToken(Self.renewed(refusal.token, endpoint, storage, unsaved, leeway), leeway)
                 }
             }
         }
@@ -147,18 +147,11 @@ public struct OAuth: HTTPLink {
     }
 }
 
-extension OAuth: ArrangedLink {}
-
 /// The tokens of a renewal until the storage has them, for the next renewal.
 private final class UnsavedTokens: Sendable {
-    private struct Renewal {
-        let old: OAuth.Tokens?
-        let new: OAuth.Tokens
-    }
+    private let renewal = Lock<(old: OAuth.Tokens?, new: OAuth.Tokens)?>(nil)
 
-    private let renewal = Lock<Renewal?>(nil)
-
-    func keep(_ new: OAuth.Tokens, after old: OAuth.Tokens?) { renewal.withLock { $0 = Renewal(old: old, new: new) } }
+    func keep(_ new: OAuth.Tokens, after old: OAuth.Tokens?) { renewal.withLock { $0 = (old: old, new: new) } }
 
     func forget() { renewal.withLock { $0 = nil } }
 
@@ -168,11 +161,11 @@ private final class UnsavedTokens: Sendable {
     }
 }
 
-extension Credential {
-    fileprivate init(_ tokens: OAuth.Tokens, _ leeway: Duration) {
+extension BearerToken {
+    fileprivate convenience init(_ tokens: OAuth.Tokens, _ leeway: Duration) {
         // The usual spelling of the scheme, which servers are to compare without regard to case, but don't.
         let scheme = tokens.type.lowercased() == "bearer" ? "Bearer" : tokens.type
-        self.init(value: tokens.access, scheme: scheme, expiry: tokens.renewal(leeway))
+        self.init(tokens.access, scheme: scheme, expiry: tokens.renewal(leeway))
     }
 }
 

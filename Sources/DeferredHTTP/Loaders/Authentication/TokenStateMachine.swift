@@ -27,16 +27,13 @@ struct TokenStateMachine: WaitingStateMachine {
         case wait
         /// Start a refresh, and wait for it.
         case refresh(TokenRefresh)
-
-        /// True if the request need not wait.
-        var goesOn: Bool { if case .use = self { true } else { false } }
     }
 
     /// The action at the end of a refresh.
     enum Ending {
         case nothing
-        /// Give the tickets the token; fail them if it is `nil`.
-        case serve([UInt64], BearerToken?)
+        /// Give the tickets the result.
+        case serve([UInt64])
         /// Start another refresh, for those that wait.
         case refresh(TokenRefresh)
     }
@@ -49,7 +46,7 @@ struct TokenStateMachine: WaitingStateMachine {
 
     /// - Parameter token: The initial token.
     init(_ token: String?) {
-        state = token.map { .valid(BearerToken(Credential(value: $0))) } ?? .missing
+        state = token.map { .valid(BearerToken($0)) } ?? .missing
         newest = current
     }
 
@@ -77,14 +74,13 @@ struct TokenStateMachine: WaitingStateMachine {
     /// Ends a refresh.
     ///
     /// - Parameter token: The new token; `nil` if the refresh failed.
-    mutating func refreshed(_ token: Credential?, by refresh: TokenRefresh) -> Ending {
+    mutating func refreshed(_ token: BearerToken?, by refresh: TokenRefresh) -> Ending {
         switch state {
         case .refreshing(refresh):
             defer { waiting = [] }
-            let new = token.map(BearerToken.init)
-            state = new.map { .valid($0) } ?? .missing
-            newest = new ?? newest
-            return .serve(waiting.sorted(), new)
+            state = token.map { .valid($0) } ?? .missing
+            newest = token ?? newest
+            return .serve(waiting.sorted())
         case .stopping(refresh):
             if !waiting.isEmpty { return .refresh(beginRefresh()) }
             state = .missing
@@ -94,9 +90,10 @@ struct TokenStateMachine: WaitingStateMachine {
         }
     }
 
-    /// Forgets the token.
+    /// Forgets the token. The result of a refresh under way doesn't count; those that wait start another one when it
+    /// has ended.
     ///
-    /// - Returns: The refresh to be stopped and waited for; `nil` if none is under way.
+    /// - Returns: The refresh under way, to be stopped and waited for; `nil` if there is none.
     mutating func reset() -> TokenRefresh? {
         newest = nil
         switch state {
@@ -106,17 +103,6 @@ struct TokenStateMachine: WaitingStateMachine {
         case .refreshing(let refresh), .stopping(let refresh):
             state = .stopping(refresh)
             return refresh
-        }
-    }
-
-    /// Forgets a token that is no longer the newest.
-    mutating func forget() {
-        newest = nil
-        switch state {
-        case .valid: state = .missing
-        // Its result is older. Those that wait start another one when it has ended.
-        case .refreshing(let refresh): state = .stopping(refresh)
-        case .missing, .stopping: break
         }
     }
 
@@ -132,7 +118,7 @@ final class TokenRefresh: Sendable {
     /// The refresh whose closure is being called, or has started the current Swift task.
     @TaskLocal static var current: TokenRefresh?
 
-    private let state = Lock((task: Task<Credential>?.none, response: HTTPResponse?.none, isStopped: false))
+    private let state = Lock((task: Task<BearerToken>?.none, response: HTTPResponse?.none, isStopped: false))
     private let end = Deferred<Void>()
 
     /// True if it was stopped, possibly before it has begun.
@@ -145,7 +131,7 @@ final class TokenRefresh: Sendable {
     var response: HTTPResponse? { state.withLock { $0.response } }
 
     /// Keeps the task of the refresh, to cancel it if the refresh is stopped.
-    func begin(_ task: Task<Credential>, for response: HTTPResponse?) {
+    func begin(_ task: Task<BearerToken>, for response: HTTPResponse?) {
         let isStopped = state.withLock { state in
             (state.task, state.response) = (task, response)
             return state.isStopped
@@ -172,24 +158,17 @@ final class TokenRefresh: Sendable {
     static func ~= (one: TokenRefresh, other: TokenRefresh) -> Bool { one === other }
 }
 
-/// The result of a refresh: a token, its scheme, and the time until which it is worth sending.
-struct Credential: Hashable, Sendable {
-    let value: String
-    var scheme = "Bearer"
-    /// `nil` if it is sent until the server refuses it.
-    var expiry: Date?
-}
-
 /// A token. One that a refresh has brought is another one, even if it has the same value.
 final class BearerToken: Sendable {
     let value: String
+    /// The time until which it is worth sending; `nil` if it is sent until the server refuses it.
     let expiry: Date?
     /// The value of the header field.
     let field: String
 
-    init(_ credential: Credential) {
-        value = credential.value
-        expiry = credential.expiry
-        field = credential.scheme + " " + value
+    init(_ value: String, scheme: String = "Bearer", expiry: Date? = nil) {
+        self.value = value
+        self.expiry = expiry
+        field = scheme + " " + value
     }
 }

@@ -4,11 +4,11 @@ internal import DeferredTask
 /// The token shared by the copies of a ``BearerAuthentication``.
 final class TokenStore: Sendable {
     private let waiting: WaitingTasks<TokenStateMachine, @Sendable (BearerToken) -> Void>
-    private let refresh: @Sendable (Refusal) -> Task<Credential>
+    private let refresh: @Sendable (Refusal) -> Task<BearerToken>
     private let clock: any Clock<Duration>
     private let isExpired: @Sendable (BearerToken) -> Bool
     /// Returns the token of an earlier process, whether it is worth sending or not.
-    private let stored: (@Sendable () -> Task<Credential?>)?
+    private let stored: (@Sendable () -> Task<BearerToken?>)?
 
     /// The reason for a refresh.
     struct Refusal: Sendable {
@@ -26,8 +26,8 @@ final class TokenStore: Sendable {
         _ token: String?,
         clock: any Clock<Duration> = ContinuousClock(),
         isExpired: @escaping @Sendable (BearerToken) -> Bool = { _ in false },
-        stored: (@Sendable () -> Task<Credential?>)? = nil,
-        refresh: @escaping @Sendable (Refusal) -> Task<Credential>
+        stored: (@Sendable () -> Task<BearerToken?>)? = nil,
+        refresh: @escaping @Sendable (Refusal) -> Task<BearerToken>
     ) {
         waiting = WaitingTasks(TokenStateMachine(token))
         self.clock = clock
@@ -56,12 +56,12 @@ final class TokenStore: Sendable {
         let registration = task.addCancellationHandler { [weak task] in task?.fail(.cancelled) }
         stored().upon(.immediate) { result in
             registration.cancel()
-            task.execution.later { goOn((try? result.get()).flatMap { $0 }.map(BearerToken.init)) }
+            task.execution.later { goOn(try? result.get()) }
         }
     }
 
     /// Has the next request fetch a token, for there is a newer one.
-    func forget() { waiting.withMachine { $0.forget() } }
+    func forget() { waiting.withMachine { _ = $0.reset() } }
 
     /// Calls `goOn` with a token other than `refused`, as soon as there is one, unless the task is cancelled before.
     ///
@@ -76,7 +76,7 @@ final class TokenStore: Sendable {
         var action = TokenStateMachine.Action.wait
         _ = waiting.enter(task, goOn) { machine, ticket in
             action = machine.wanted(ticket, refused: refused)
-            return action.goesOn
+            if case .use = action { return true } else { return false }
         }
         switch action {
         case .use(let token): goOn(token)
@@ -107,15 +107,13 @@ final class TokenStore: Sendable {
         task.upon(.immediate) { result in self.end(new, refusal, with: result) }
     }
 
-    private func end(_ ended: TokenRefresh, _ refusal: Refusal, with result: Task<Credential>.Result) {
-        var token: BearerToken?
+    private func end(_ ended: TokenRefresh, _ refusal: Refusal, with result: Task<BearerToken>.Result) {
         var another: TokenRefresh?
         let waiters = waiting.all { machine in
             switch machine.refreshed(try? result.get(), by: ended) {
             case .nothing:
                 return []
-            case .serve(let tickets, let new):
-                token = new
+            case .serve(let tickets):
                 return tickets
             case .refresh(let new):
                 another = new
@@ -124,10 +122,9 @@ final class TokenStore: Sendable {
         }
         ended.finish()
         for waiter in waiters {
-            if let token {
-                waiter.task.execution.later { waiter.context(token) }
-            } else if case .failure(let error) = result {
-                waiter.task.fail(.authenticationFailed, underlying: error)
+            switch result {
+            case .success(let token): waiter.task.execution.later { waiter.context(token) }
+            case .failure(let error): waiter.task.fail(.authenticationFailed, underlying: error)
             }
         }
         // The token is forgotten, but what the server asks for is still the same.

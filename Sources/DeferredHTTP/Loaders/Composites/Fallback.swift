@@ -6,7 +6,7 @@
 ///
 /// The other loader is a whole chain, with a terminal loader of its own; its result is the result. A request that is
 /// cancelled goes to no other loader, nor does one whose body can be sent only once. A reset of the chain resets both.
-public struct Fallback: HTTPLink {
+public struct Fallback: HTTPLink, ArrangedLink {
     private let other: any HTTPLoader
     private let hasFailed: @Sendable (HTTPResult) -> Bool
 
@@ -45,5 +45,3 @@ public struct Fallback: HTTPLink {
         }
     }
 }
-
-extension Fallback: ArrangedLink {}

@@ -7,7 +7,7 @@
 /// ```
 ///
 /// A route is a whole chain, with a terminal loader of its own. A reset of the chain resets all routes.
-public struct Router: HTTPLink {
+public struct Router: HTTPLink, ArrangedLink {
     /// A loader, and the requests that it takes.
     public struct Route: Sendable {
         let loader: any HTTPLoader
@@ -51,5 +51,3 @@ public struct Router: HTTPLink {
         task.pass(to: routes.first { $0.takes(task.request) }?.loader ?? next)
     }
 }
-
-extension Router: ArrangedLink {}

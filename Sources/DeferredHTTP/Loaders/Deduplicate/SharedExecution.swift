@@ -84,7 +84,6 @@ final class SharedExecution: ChildExecution, @unchecked Sendable {
 
         func forEach(_ body: (HTTPTask) -> Void) {
             if let first { body(first) }
-            if others.isEmpty { return }
             for (_, task) in others.values.sorted(by: { $0.number < $1.number }) { body(task) }
         }
     }

@@ -7,22 +7,6 @@ final class SharedExecutions: Sendable {
         var open: [DeduplicationKey: SharedExecution] = [:]
         var mergedCount = 0
 
-        mutating func join(
-            _ key: DeduplicationKey,
-            _ consumer: HTTPTask,
-            in executions: SharedExecutions
-        ) -> (shared: SharedExecution, isNew: Bool) {
-            // In place, so that the key is looked up once.
-            func join(_ shared: inout SharedExecution) -> SharedExecution {
-                shared.consumers.add(consumer)
-                return shared
-            }
-            let shared = join(&open[key, default: SharedExecution(key, of: consumer, in: executions)])
-            let isNew = shared.consumers.count == 1
-            if !isNew { mergedCount += 1 }
-            return (shared, isNew)
-        }
-
         mutating func close(_ shared: SharedExecution) {
             if shared.isOpen { open[shared.key] = nil }
             shared.isOpen = false
@@ -37,7 +21,17 @@ final class SharedExecutions: Sendable {
     ///
     /// - Returns: The execution, if it has to be loaded.
     func join(_ key: DeduplicationKey, _ consumer: HTTPTask) -> HTTPTask? {
-        let (shared, isNew) = state.withLock { $0.join(key, consumer, in: self) }
+        // In place, so that the key is looked up once.
+        func add(to shared: inout SharedExecution) -> SharedExecution {
+            shared.consumers.add(consumer)
+            return shared
+        }
+        let (shared, isNew) = state.withLock { state in
+            let shared = add(to: &state.open[key, default: SharedExecution(key, of: consumer, in: self)])
+            let isNew = shared.consumers.count == 1
+            if !isNew { state.mergedCount += 1 }
+            return (shared, isNew)
+        }
         if !consumer.execution.adopt(shared) { shared.cancel(for: consumer.execution) }
         guard isNew else {
             shared.catchUp(consumer)

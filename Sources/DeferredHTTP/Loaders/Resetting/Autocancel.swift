@@ -51,8 +51,8 @@ package final class InFlightRequests: Sendable {
         case execution(HTTPExecution)
         case stream(WeakStream)
 
-        func prepareToStop() {
-            if case .execution(let execution) = self { execution.prepareToStop() }
+        var asExecution: HTTPExecution? {
+            if case .execution(let execution) = self { execution } else { nil }
         }
 
         func cancel() {
@@ -64,14 +64,9 @@ package final class InFlightRequests: Sendable {
 
         /// Cancels and completes an execution that starts the reset, and would wait for itself.
         func end(ifDescendantOf roots: [Identity]) {
-            guard case .execution(let execution) = self, roots.contains(execution.identity) else { return }
+            guard let execution = asExecution, roots.contains(execution.identity) else { return }
             execution.cancel()
             execution.fail(.cancelled)
-        }
-
-        /// Completes an execution that has ignored the cancellation.
-        func end() {
-            if case .execution(let execution) = self { execution.fail(.cancelled) }
         }
     }
 
@@ -129,15 +124,16 @@ package final class InFlightRequests: Sendable {
         }
         if inFlight.isEmpty { return Future(value: ()) }
         // No waiting task is started before all executions are cancelled, on this thread or another.
-        for request in inFlight { request.prepareToStop() }
+        for request in inFlight { request.asExecution?.prepareToStop() }
         let own = Intercept.requests
         Turns.hold {
-            if !own.isEmpty { for request in inFlight { request.end(ifDescendantOf: own) } }
+            for request in inFlight { request.end(ifDescendantOf: own) }
             for request in inFlight { request.cancel() }
         }
         if idle.isFilled { return idle.future }
+        // Completes those that have ignored the cancellation.
         let timer = ClockTimer(after: grace, clock: clock) { [weak self] in
-            for request in self?.state.withLock({ $0.machine.items }) ?? [] { request.end() }
+            for request in self?.state.withLock({ $0.machine.items }) ?? [] { request.asExecution?.fail(.cancelled) }
         }
         idle.upon(.immediate) { timer.cancel() }
         return idle.future

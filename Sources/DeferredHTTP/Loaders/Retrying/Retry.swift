@@ -10,7 +10,7 @@ internal import DeferredTask
 ///
 /// A task that is cancelled in a pause completes at once with ``HTTPError/Code/cancelled``, and the next loader sees no
 /// further attempt. Otherwise the result is that of the last attempt.
-public struct Retry: HTTPLink {
+public struct Retry: HTTPLink, ArrangedLink {
     private let strategy: RetryStrategy
     private let clock: any Clock<Duration>
 
@@ -27,11 +27,7 @@ public struct Retry: HTTPLink {
     public func load(_ task: HTTPTask, next: any HTTPLoader) {
         begin(1, task, next)
     }
-}
 
-extension Retry: ArrangedLink {}
-
-extension Retry {
     private func begin(_ number: Int, _ task: HTTPTask, _ next: any HTTPLoader) {
         task.execution.tell(.attempt(number))
         task.send(task.request, to: next) { [self] result in
@@ -70,10 +66,7 @@ extension HTTPTask {
         }
         let completion = addCompletionHandler { _ in timer.cancel() }
         // The handler retains the task until the pause or the task has ended; the timer of an endless pause would not.
-        let cancellation = addCancellationHandler {
-            self.fail(.cancelled)
-            timer.cancel()
-        }
+        let cancellation = addCancellationHandler { self.fail(.cancelled) }
         registrations.fill(with: (cancellation, completion))
     }
 }
@@ -84,9 +77,7 @@ extension HTTPRequest {
         get { self[RetryStrategyOption.self] }
         set { self[RetryStrategyOption.self] = newValue }
     }
-}
 
-extension HTTPRequest {
     /// A Boolean value that indicates whether the request may be sent twice although its method doesn't say so.
     ///
     /// Set it for a `POST` that only reads, such as a search. ``RetryStrategy/backoff(attempts:base:cap:longestRetryAfter:methods:random:)``

@@ -75,13 +75,11 @@ public struct Throttle: HTTPLink {
     /// Starts waiting tasks in a loop: tasks that complete as soon as they are loaded would otherwise start each other
     /// recursively.
     private func startWaiting() {
-        Turns.run { self.startNext() }
-    }
-
-    private func startNext() -> Bool {
-        let waiter = waiting.next { $0.next() }
-        if let waiter { waiter.task.execution.later { start(waiter.task, waiter.context) } }
-        return waiter != nil
+        Turns.run {
+            let waiter = waiting.next { $0.next() }
+            if let waiter { waiter.task.execution.later { start(waiter.task, waiter.context) } }
+            return waiter != nil
+        }
     }
 }
 

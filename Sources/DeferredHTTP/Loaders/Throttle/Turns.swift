@@ -9,22 +9,20 @@ final class Turns {
 
     /// Calls `turn` until it returns false: now, or when the calls under way on this thread have returned.
     static func run(_ turn: @escaping () -> Bool) {
-        let turns = current.value
-        turns.pending.append(turn)
-        turns.hold {}
+        current.value.pending.append(turn)
+        hold {}
     }
 
     /// Calls `body` now, and afterwards the turns that it has submitted.
-    static func hold(_ body: () -> Void) { current.value.hold(body) }
-
-    private func hold(_ body: () -> Void) {
-        let isNested = isRunning
-        isRunning = true
+    static func hold(_ body: () -> Void) {
+        let turns = current.value
+        let isNested = turns.isRunning
+        turns.isRunning = true
         body()
         if isNested { return }
-        while let turn = pending.popLast() {
+        while let turn = turns.pending.popLast() {
             while turn() {}
         }
-        isRunning = false
+        turns.isRunning = false
     }
 }

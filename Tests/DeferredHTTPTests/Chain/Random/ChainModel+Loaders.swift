@@ -171,7 +171,11 @@ extension ChainModel {
 
     private func wantsCredential(_ node: Node, for host: String) -> Bool {
         guard scenario.asks[node.ask].isAuthenticated, node.request.authorization == nil else { return false }
-        return node.request.host == nil || node.request.isHostOfEnvironment || node.request.host == host
+        return isAddressed(node.request, to: host)
+    }
+
+    private func isAddressed(_ request: Sent, to host: String) -> Bool {
+        request.host == nil || request.isHostOfEnvironment || request.host == host
     }
 
     // MARK: - Attempts
@@ -222,7 +226,10 @@ extension ChainModel {
         guard wantsCredential(node, for: "a") else { return pass(node, chain, next) }
         let begin = { [unowned self] (token: String) in
             send(node, authorized(node, "Bearer \(token)"), to: chain, next) { [unowned self] ending in
-                guard ending.status == 401 else { return _ = complete(node, ending) }
+                // One of another server, to which a redirect has led, refuses no token: it got none.
+                guard ending.status == 401, ending.request.map({ isAddressed($0, to: "a") }) ?? true else {
+                    return _ = complete(node, ending)
+                }
                 drop(ending)
                 self.token(value, for: node, refused: token) { [unowned self] fresh in
                     send(node, authorized(node, "Bearer \(fresh)"), to: chain, next)

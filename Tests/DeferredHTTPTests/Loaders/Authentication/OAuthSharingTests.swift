@@ -27,7 +27,7 @@ final class RotatingServer: HTTPLoader {
     /// - Parameter delay: The time that a renewal takes.
     init(delay: Duration = .milliseconds(20)) {
         stub = StubLoader { [state] request in
-            let form = String(decoding: request.body.bytesInMemory, as: UTF8.self)
+            let form = String(decoding: request.body.bytesInMemory ?? Data(), as: UTF8.self)
             return state.value.withLock { state in
                 state.refreshes += 1
                 guard !state.isRevoked, form.split(separator: "&").contains("refresh_token=r\(state.generation)") else {
@@ -53,10 +53,6 @@ final class RotatingServer: HTTPLoader {
             return request.headers["Authorization"] == newest ? .response(200) : .response(401)
         }
     }
-}
-
-extension HTTPBody {
-    var bytesInMemory: Data { if case .data(let data)? = pieces.first { data } else { Data() } }
 }
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
@@ -208,7 +204,7 @@ struct OAuthSharingTests {
             for _ in 0..<2 { #expect(try await chain.load(.example).get().status == .ok) }
         }
         #expect(server.requests.count == 2)
-        let bodies = server.requests.map { String(decoding: $0.body.bytesInMemory, as: UTF8.self) }
+        let bodies = server.requests.map { String(decoding: $0.body.bytesInMemory ?? Data(), as: UTF8.self) }
         let tail = "grant_type=client_credentials&scope=a+b&resource=https%3A%2F%2Fone&resource=https%3A%2F%2Ftwo"
         #expect(bodies.map { $0.replacing("%20", with: "+") } == [tail, "client_id=app&client_secret=s&" + tail])
         #expect(server.requests.map { $0.headers["Authorization"] != nil } == [true, false])

@@ -10,12 +10,12 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct SignOutTests {
     /// A refresh that ends when the test says so, even if it is cancelled.
-    private let refreshes = Journal<Task<Credential>.Promise>()
+    private let refreshes = Journal<Task<BearerToken>.Promise>()
     private let cancels = Journal<Int>()
 
     private func bearer(clock: any Clock<Duration> = ContinuousClock()) -> BearerAuthentication {
         let tokens = TokenStore(nil, clock: clock) { [refreshes, cancels] _ in
-            let promise = Task<Credential>.Promise()
+            let promise = Task<BearerToken>.Promise()
             refreshes.add(promise)
             return Task(promise, uponCancel: { _ in cancels.add(1) })
         }
@@ -28,11 +28,11 @@ struct SignOutTests {
         let task = chain.load(.example)
         let (reset, again) = (chain.reset(), chain.reset())
         #expect(task.codeNow == .cancelled && cancels.entries == [1] && !reset.isFilled)
-        refreshes.entries[0].succeed(with: Credential(value: "old"))
+        refreshes.entries[0].succeed(with: BearerToken("old"))
         #expect(reset.isFilled && again.isFilled && stub.requests.isEmpty)
         let next = chain.load(.example)
         #expect(refreshes.entries.count == 2)
-        refreshes.entries[1].succeed(with: Credential(value: "new"))
+        refreshes.entries[1].succeed(with: BearerToken("new"))
         #expect(next.statusNow == .ok && stub.requests.map { $0.headers["Authorization"] } == ["Bearer new"])
     }
 
@@ -51,7 +51,7 @@ struct SignOutTests {
             refreshes.entries.last?.fail(with: CancellationError())
             #expect(reset.isFilled && task.peek() == nil)
             // Without an Autocancel, the request begins another refresh.
-            refreshes.entries.last?.succeed(with: Credential(value: "new"))
+            refreshes.entries.last?.succeed(with: BearerToken("new"))
             #expect(task.statusNow == .ok)
         }
     }
@@ -77,7 +77,7 @@ struct SignOutTests {
         #expect(refreshes.entries.count == 1)
         refreshes.entries[0].fail(with: CancellationError())
         #expect(reset.isFilled && refreshes.entries.count == 2 && early.peek() == nil)
-        refreshes.entries[1].succeed(with: Credential(value: "new"))
+        refreshes.entries[1].succeed(with: BearerToken("new"))
         #expect(early.statusNow == .ok && late.statusNow == .ok)
     }
 
@@ -92,9 +92,9 @@ struct SignOutTests {
         clock.advance(by: .seconds(1))
         await reset.value
         let next = chain.load(.example)
-        refreshes.entries[0].succeed(with: Credential(value: "old"))
+        refreshes.entries[0].succeed(with: BearerToken("old"))
         #expect(next.peek() == nil)
-        refreshes.entries[1].succeed(with: Credential(value: "new"))
+        refreshes.entries[1].succeed(with: BearerToken("new"))
         #expect(next.statusNow == .ok)
     }
 

@@ -36,7 +36,7 @@ struct TokenStateMachineTests {
     private func text(_ ending: Machine.Ending) -> String {
         switch ending {
         case .nothing: "nothing"
-        case .serve(let tickets, let token): "\(tickets) \(token?.value ?? "none")"
+        case .serve(let tickets): "\(tickets)"
         case .refresh: "refresh"
         }
     }
@@ -46,7 +46,7 @@ struct TokenStateMachineTests {
         for start in Start.allCases {
             var (machine, _) = start.machine
             // An earlier token may have had the same value.
-            let refused = name == "current" ? machine.current : name.map { BearerToken(Credential(value: $0)) }
+            let refused = name == "current" ? machine.current : name.map { BearerToken($0) }
             let action = text(machine.wanted(9, refused: refused))
             switch start {
             case .missing: #expect(action == "refresh")
@@ -60,21 +60,22 @@ struct TokenStateMachineTests {
         var (machine, refresh) = Start.refreshing.machine
         let first = machine.newest
         for ticket in 10..<13 as Range<UInt64> { #expect(text(machine.wanted(ticket, refused: first)) == "wait") }
-        #expect(text(machine.refreshed(Credential(value: "two"), by: refresh)) == "[1, 10, 11, 12] two")
-        #expect(text(machine.refreshed(Credential(value: "three"), by: refresh)) == "nothing")
+        #expect(text(machine.refreshed(BearerToken("two"), by: refresh)) == "[1, 10, 11, 12]")
+        #expect(machine.current?.value == "two")
+        #expect(text(machine.refreshed(BearerToken("three"), by: refresh)) == "nothing")
         #expect(text(machine.wanted(9, refused: first)) == "use two")
     }
 
     @Test func `only the refresh under way counts`() {
         for start in Start.allCases {
             var (machine, _) = start.machine
-            #expect(text(machine.refreshed(Credential(value: "two"), by: TokenRefresh())) == "nothing", "\(start)")
+            #expect(text(machine.refreshed(BearerToken("two"), by: TokenRefresh())) == "nothing", "\(start)")
         }
     }
 
     @Test func `after a failed refresh the next one begins another`() {
         var (machine, refresh) = Start.refreshing.machine
-        #expect(text(machine.refreshed(nil, by: refresh)) == "[1] none")
+        #expect(text(machine.refreshed(nil, by: refresh)) == "[1]" && machine.current == nil)
         #expect(text(machine.wanted(9, refused: nil)) == "refresh")
     }
 
@@ -99,9 +100,7 @@ struct TokenStateMachineTests {
         for isCancelled in [true, false] {
             var (machine, refresh) = Start.stopping.machine
             if isCancelled { _ = machine.cancelled(1) }
-            #expect(
-                text(machine.refreshed(Credential(value: "old"), by: refresh)) == (isCancelled ? "nothing" : "refresh")
-            )
+            #expect(text(machine.refreshed(BearerToken("old"), by: refresh)) == (isCancelled ? "nothing" : "refresh"))
             #expect(text(machine.wanted(9, refused: nil)) == (isCancelled ? "refresh" : "wait"))
         }
     }
@@ -109,9 +108,9 @@ struct TokenStateMachineTests {
     @Test func `a token that is older than a new one is forgotten, and that of a refresh under way doesn't count`() {
         for start in Start.allCases {
             var (machine, refresh) = start.machine
-            machine.forget()
+            _ = machine.reset()
             #expect(machine.current == nil && machine.newest == nil, "\(start)")
-            let ending = text(machine.refreshed(Credential(value: "old"), by: refresh))
+            let ending = text(machine.refreshed(BearerToken("old"), by: refresh))
             #expect(ending == (start.hasRefresh ? "refresh" : "nothing"))
             #expect(machine.current == nil, "\(start)")
         }

@@ -10,9 +10,9 @@ struct TokenStoreTests {
     @Test(arguments: [true, false])
     func `the token of an earlier process is read unless the request was cancelled`(isCancelled: Bool) {
         let (reads, found) = (Journal<Int>(), Journal<String?>())
-        let stored: @Sendable () -> Task<Credential?> = {
+        let stored: @Sendable () -> Task<BearerToken?> = {
             reads.add(1)
-            return .success(Credential(value: "old"))
+            return .success(BearerToken("old"))
         }
         let tokens = TokenStore(nil, stored: stored) { _ in .never }
         let task = HTTPTask(.example)

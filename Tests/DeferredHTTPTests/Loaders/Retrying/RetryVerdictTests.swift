@@ -125,10 +125,10 @@ struct RetryVerdictTests {
             _ = machine.finishes()
             let made = ResponseHead(url: machine.request.url, status: 200)
             let result: Result<ReceivedResponse, any Error> = ended.error.map { .failure($0) } ?? .success(.file(made))
-            let outcome = ExchangeStateMachine.Outcome(result: result, head: try ended.head())
-            let next = machine.question(after: outcome)?(Date(timeIntervalSince1970: 0))
+            machine.lastHead = try ended.head()
+            let next = machine.question(after: result)?(Date(timeIntervalSince1970: 0))
             machine.steps = []
-            machine.judged(outcome, pause: next)
+            machine.judged(result, pause: next)
             guard case .pause(let duration, number, _, _)? = machine.steps.first else { return nil }
             pause = duration
         }

@@ -160,11 +160,7 @@ extension Result where Failure == any Error {
     /// Creates the result of a completion handler: a success if there is a value, and otherwise a failure.
     @available(*, deprecated, message: "unwrap the value or the error, and choose an error for when both are nil")
     public init(value: Success?, error: (any Error)?) {
-        if let value {
-            self = .success(value)
-        } else {
-            self = .failure(error ?? MissingResult())
-        }
+        self = value.map(Self.success) ?? .failure(error ?? MissingResult())
     }
 }
 

@@ -33,8 +33,6 @@ open class LoaderObject: HTTPLink, @unchecked Sendable {
         var last: (any HTTPLoader)?
         /// Of the tasks of chains that have not completed: an object may be in several chains.
         var ofTasks: [ObjectIdentifier: any HTTPLoader] = [:]
-
-        func next(of task: HTTPTask) -> (any HTTPLoader)? { own ?? ofTasks[ObjectIdentifier(task.execution)] ?? last }
     }
 
     private let state = Lock(State())
@@ -60,7 +58,8 @@ open class LoaderObject: HTTPLink, @unchecked Sendable {
     /// Takes over a task. By default, passes it on to the next loader; without one, it fails with
     /// ``DeferredHTTP/HTTPError/Code/cannotConnect``.
     open func load(task: HTTPTask) {
-        guard let next = state.withLock({ $0.next(of: task) }) else {
+        let id = ObjectIdentifier(task.execution)
+        guard let next = state.withLock({ $0.own ?? $0.ofTasks[id] ?? $0.last }) else {
             task.fail(.cannotConnect, reason: "the loader has no next one; build a chain with `-->`")
             return
         }

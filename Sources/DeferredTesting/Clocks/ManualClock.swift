@@ -51,7 +51,7 @@ public final class ManualClock: Clock {
     /// - Parameter duration: Zero or more.
     public func advance(by duration: Duration) {
         precondition(duration >= .zero, "ManualClock.advance(by: \(duration)) would go back; use zero or more")
-        wake(sleepers.withLock { $0.advance(by: duration) })
+        wake(sleepers.withLock { $0.advance(to: $0.now.advanced(by: duration)) })
     }
 
     /// Advances the clock to `instant` and wakes the tasks that are due. Does nothing if that instant has passed.

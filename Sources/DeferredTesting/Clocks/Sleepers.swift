@@ -50,10 +50,6 @@ struct Sleepers<Sleeper: Sendable, Watcher: Sendable>: Sendable {
         return due
     }
 
-    mutating func advance(by duration: Duration) -> [Sleeper] {
-        advance(to: now.advanced(by: duration))
-    }
-
     mutating func advanceToNextDeadline() -> [Sleeper] {
         nextDeadline.map { advance(to: $0) } ?? []
     }

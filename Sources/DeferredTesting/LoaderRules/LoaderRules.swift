@@ -26,12 +26,10 @@ public enum LoaderRules {
         patience: Duration = .seconds(5),
         by make: (_ next: () -> any HTTPLoader) -> any HTTPLoader
     ) async -> [String] {
-        var broken: [String] = []
-        broken += await completing(request, Subject(answering: true, make), patience)
-        broken += await cancellingBefore(request, Subject(answering: true, make), patience)
-        broken += await cancelling(request, Subject(answering: false, make), patience)
-        broken += await resetting(Subject(answering: true, make), patience)
-        return broken
+        await completing(request, Subject(answering: true, make), patience)
+            + cancellingBefore(request, Subject(answering: true, make), patience)
+            + cancelling(request, Subject(answering: false, make), patience)
+            + resetting(Subject(answering: true, make), patience)
     }
 
     private static func completing(_ request: HTTPRequest, _ subject: Subject, _ patience: Duration) async -> [String] {
@@ -179,7 +177,6 @@ private final class Loading: Sendable {
     var isGone: Bool { references.withLock { $0.task == nil && $0.token == nil } }
 
     func cancel() {
-        let task = references.withLock { $0.task }
-        task?.cancel()
+        references.withLock { $0.task }?.cancel()
     }
 }

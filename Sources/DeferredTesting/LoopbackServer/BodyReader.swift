@@ -15,7 +15,9 @@ final class BodyReader {
 
     private let connection: Connection
     private var state: State
-    private var owesContinue: Bool
+
+    /// True if the client may be waiting for a `100 Continue` that has not been sent.
+    private(set) var owesContinue: Bool
 
     /// The fields behind a body that has ended.
     private(set) var trailers: [HTTPHeaders.Field] = []
@@ -32,9 +34,6 @@ final class BodyReader {
 
     /// True if the whole body has been read, so that the next request can follow.
     var hasEnded: Bool { if case .ended = state { true } else { false } }
-
-    /// True if the client may still be waiting for a `100 Continue` that was never sent.
-    var isUnrequested: Bool { owesContinue }
 
     /// Returns the next piece, of 1 to `limit` bytes; empty at the end.
     func next(atMost limit: Int) throws -> Data {
@@ -53,7 +52,9 @@ final class BodyReader {
             case .atChunkSize:
                 let size = try chunkSize()
                 state = size == 0 ? .ended : .inChunk(size)
-                if size == 0 { try readTrailers() }
+                while size == 0, case let line = try line(), !line.isEmpty {
+                    try trailers.append(RequestHead.field(line))
+                }
             case .inChunk(let left):
                 let piece = try connection.readSome(atMost: min(left, limit))
                 state = piece.count == left ? .atChunkSize : .inChunk(left - piece.count)
@@ -71,10 +72,6 @@ final class BodyReader {
             throw RequestError.malformed("A chunk's size is not a hexadecimal number.")
         }
         return size
-    }
-
-    private func readTrailers() throws {
-        while case let line = try line(), !line.isEmpty { try trailers.append(RequestHead.field(line)) }
     }
 
     private func line() throws -> String {

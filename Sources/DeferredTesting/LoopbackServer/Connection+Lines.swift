@@ -40,8 +40,8 @@ extension Connection {
     }
 
     /// Reads the bytes that are available, at least one and at most `limit`.
-    func readSome(atMost limit: Int) throws(Disconnection) -> Data {
-        if buffered.isEmpty, try !fill() { throw .peerClosed }
+    func readSome(atMost limit: Int) throws -> Data {
+        if buffered.isEmpty, try !fill() { throw Disconnection.peerClosed }
         let bytes = Data(buffered.prefix(limit))
         consume(bytes.count)
         return bytes

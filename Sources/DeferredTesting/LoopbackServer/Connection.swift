@@ -1,13 +1,9 @@
 import Foundation
 
-/// The reason for which a connection cannot continue.
+/// The reason for which a connection cannot continue, besides a failed system call and a stop of the server.
 enum Disconnection: Error {
-    /// The server is being stopped.
-    case stopped
     /// The peer has closed its side.
     case peerClosed
-    /// The peer has reset the connection, or the system has.
-    case broken(SystemError)
     /// The peer has violated TLS or refused the server's certificate, or has no certificate that is accepted.
     case insecure
 }
@@ -26,7 +22,7 @@ final class Connection {
     private var buffer: [UInt8] = []
     private var position = 0
 
-    init(socket: Socket, number: Int, stopSignal: StopSignal, tls: TLSSession? = nil) {
+    init(socket: Socket, number: Int, stopSignal: StopSignal, tls: TLSSession?) {
         self.socket = socket
         self.number = number
         self.stopSignal = stopSignal
@@ -46,7 +42,7 @@ final class Connection {
     }
 
     /// Waits for more input and buffers it; returns `false` at the end of the stream.
-    func fill() throws(Disconnection) -> Bool {
+    func fill() throws -> Bool {
         try receive(until: nil) ?? false
     }
 
@@ -59,43 +55,33 @@ final class Connection {
         try bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                if socket.wait(for: .sending, until: nil, orUntil: stopSignal) == .stopped {
-                    throw Disconnection.stopped
-                }
+                _ = try socket.wait(for: .sending, until: nil, orUntil: stopSignal)
                 rest = try rest.dropFirst(socket.send(UnsafeRawBufferPointer(rebasing: rest)))
             }
         }
     }
 
     /// Waits until the deadline, or for ever if it is `nil`; throws when the peer closes its side meanwhile.
-    func pause(until deadline: ContinuousClock.Instant?) throws(Disconnection) {
-        while true {
-            if buffered.count < Self.readAheadLimit {
-                guard let open = try receive(until: deadline) else { return }
-                if !open { throw .peerClosed }
-            } else {
-                switch socket.wait(for: .breaking, until: deadline, orUntil: stopSignal) {
-                case .ready: throw .peerClosed
-                case .timedOut: return
-                case .stopped: throw .stopped
-                }
-            }
+    func pause(until deadline: ContinuousClock.Instant?) throws {
+        while buffered.count < Self.readAheadLimit {
+            guard let open = try receive(until: deadline) else { return }
+            if !open { throw Disconnection.peerClosed }
         }
+        if try socket.wait(for: .breaking, until: deadline, orUntil: stopSignal) { throw Disconnection.peerClosed }
     }
 
     /// Waits until the peer's system has received everything, or until the deadline. A reset would discard the rest.
-    func waitForDelivery(until deadline: ContinuousClock.Instant) throws(Disconnection) {
+    func waitForDelivery(until deadline: ContinuousClock.Instant) throws {
         while socket.unacknowledgedByteCount > 0, .now < deadline {
-            let wakeup = socket.wait(for: .breaking, until: .now + .milliseconds(1), orUntil: stopSignal)
-            if wakeup == .stopped { throw .stopped }
-            if wakeup == .ready { throw .peerClosed }
+            let isBroken = try socket.wait(for: .breaking, until: .now + .milliseconds(1), orUntil: stopSignal)
+            if isBroken { throw Disconnection.peerClosed }
         }
     }
 
     /// Ends the sending side, then discards input until the peer closes, or until the deadline.
     ///
     /// Closing with unread input would send RST, which can overtake the response in the peer's system.
-    func linger(until deadline: ContinuousClock.Instant) throws(Disconnection) {
+    func linger(until deadline: ContinuousClock.Instant) throws {
         // Only as much as the system takes at once: a peer that doesn't read is not waited for.
         if let farewell = tls?.close() { _ = try? farewell.withUnsafeBytes(socket.send) }
         socket.finishSending()
@@ -106,28 +92,20 @@ final class Connection {
     }
 
     /// Buffers the next input; returns `false` at the end of the stream, `nil` when the deadline passes first.
-    private func receive(until deadline: ContinuousClock.Instant?) throws(Disconnection) -> Bool? {
-        while true {
-            switch socket.wait(for: .receiving, until: deadline, orUntil: stopSignal) {
-            case .stopped: throw .stopped
-            case .timedOut: return nil
-            case .ready: break
+    private func receive(until deadline: ContinuousClock.Instant?) throws -> Bool? {
+        // Told together with the last bytes, while the socket may stay open.
+        if tls?.isClosedByPeer == true { return false }
+        while try socket.wait(for: .receiving, until: deadline, orUntil: stopSignal) {
+            guard let bytes = try socket.receive(atMost: 64 * 1_024) else { continue }
+            guard let tls, !bytes.isEmpty else {
+                buffer += bytes
+                return !bytes.isEmpty
             }
-            do {
-                guard let bytes = try socket.receive(atMost: 64 * 1_024) else { continue }
-                guard let tls, !bytes.isEmpty else {
-                    buffer += bytes
-                    return !bytes.isEmpty
-                }
-                let count = buffered.count
-                try decrypt(bytes, tls)
-                if buffered.count > count || tls.isClosedByPeer { return buffered.count > count }
-            } catch let error as SystemError {
-                throw .broken(error)
-            } catch {
-                throw error as? Disconnection ?? .insecure
-            }
+            let count = buffered.count
+            try decrypt(bytes, tls)
+            if buffered.count > count || tls.isClosedByPeer { return buffered.count > count }
         }
+        return nil
     }
 
     /// Buffers the plain bytes, and sends the replies of the protocol itself.

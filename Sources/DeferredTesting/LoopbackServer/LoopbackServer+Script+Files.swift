@@ -14,7 +14,7 @@ extension LoopbackServer.Script {
     ///   - request: The request to answer.
     public static func file(_ url: URL, for request: LoopbackServer.Request) -> Self {
         guard request.method == "GET" || request.method == "HEAD" else { return notAllowed }
-        return ServedContent(file: url)?.script(for: request) ?? .response(404)
+        return ServedContent.file(url)?.script(for: request) ?? .response(404)
     }
 
     /// Creates the answer to GET and HEAD for a payload, with range requests, as ``file(_:for:)`` does for a file.
@@ -36,7 +36,7 @@ extension LoopbackServer.Script {
         entityTag: String = "\"1\""
     ) -> Self {
         guard request.method == "GET" || request.method == "HEAD" else { return notAllowed }
-        return ServedContent(body, entityTag: entityTag).script(for: request)
+        return ServedContent(body: body, entityTag: entityTag).script(for: request)
     }
 
     private static var notAllowed: Self { .response(405, headers: ["Allow": "GET, HEAD"]) }
@@ -44,9 +44,9 @@ extension LoopbackServer.Script {
 
 /// Content that is served with ranges, and its validators.
 private struct ServedContent {
-    private let body: LoopbackServer.Payload
-    private let entityTag: String
-    private var lastModified: String?
+    let body: LoopbackServer.Payload
+    let entityTag: String
+    var lastModified: String?
 
     /// RFC 9110, section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
     private static let dateStyle = Date.VerbatimFormatStyle(
@@ -59,13 +59,8 @@ private struct ServedContent {
         calendar: Calendar(identifier: .gregorian)
     )
 
-    init(_ body: LoopbackServer.Payload, entityTag: String) {
-        self.body = body
-        self.entityTag = entityTag
-    }
-
-    /// `nil` when there is no regular file.
-    init?(file url: URL) {
+    /// Returns the content of a file; `nil` when there is no regular file.
+    static func file(_ url: URL) -> ServedContent? {
         guard
             let attributes = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path),
             attributes[.type] as? FileAttributeType == .typeRegular,
@@ -74,23 +69,20 @@ private struct ServedContent {
         else { return nil }
         let inode = attributes[.systemFileNumber] as? Int ?? 0
         let seconds = modified.timeIntervalSince1970
-        body = .file(url, range: 0..<size)
-        entityTag =
-            "\"" + [size, inode, Int(seconds * 1_000_000)].map { String($0, radix: 16) }.joined(separator: "-") + "\""
-        lastModified = modified.formatted(Self.dateStyle)
+        let tag = [size, inode, Int(seconds * 1_000_000)].map { String($0, radix: 16) }.joined(separator: "-")
+        return ServedContent(
+            body: .file(url, range: 0..<size),
+            entityTag: "\"\(tag)\"",
+            lastModified: modified.formatted(dateStyle)
+        )
     }
 
     func script(for request: LoopbackServer.Request) -> LoopbackServer.Script {
         let ranges = request.headers.values(for: "Range")
-        if request.method == "GET", ranges.count == 1, matches(ifRange: request.headers["If-Range"]),
-            let range = RequestedRange(ranges[0])
-        {
-            return answer(to: range)
-        }
-        return .response(headers: headers(), body: body)
-    }
-
-    private func answer(to range: RequestedRange) -> LoopbackServer.Script {
+        // RFC 9110, section 13.1.5: a validator must match exactly.
+        guard request.method == "GET", ranges.count == 1, let range = RequestedRange(ranges[0]),
+            [nil, entityTag, lastModified].contains(request.headers["If-Range"])
+        else { return .response(headers: headers(), body: body) }
         guard let part = range.part(of: Int64(body.count)) else {
             return .response(416, headers: headers("bytes */\(body.count)"))
         }
@@ -104,14 +96,9 @@ private struct ServedContent {
 
     private func headers(_ contentRange: String? = nil) -> HTTPHeaders {
         var headers: HTTPHeaders = ["ETag": entityTag, "Accept-Ranges": "bytes"]
-        if let lastModified { headers.fields.append(.init(name: "Last-Modified", value: lastModified)) }
-        if let contentRange { headers.fields.append(.init(name: "Content-Range", value: contentRange)) }
+        headers["Last-Modified"] = lastModified
+        headers["Content-Range"] = contentRange
         return headers
-    }
-
-    /// Returns whether to honour a range (RFC 9110, section 13.1.5): the validator must match exactly.
-    private func matches(ifRange validator: String?) -> Bool {
-        validator == nil || validator == entityTag || validator == lastModified
     }
 }
 

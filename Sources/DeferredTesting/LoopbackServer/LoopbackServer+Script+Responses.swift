@@ -18,15 +18,14 @@ extension LoopbackServer.Script {
         body: LoopbackServer.Payload = "",
         contentLength: Int? = nil
     ) -> Self {
-        var fields = headers.fields
+        var headers = headers
         let isFramed = headers["Content-Length"] != nil || headers["Transfer-Encoding"] != nil
         let isBodiless = (100..<200).contains(status) || status == 204 || status == 304
-        if let contentLength {
-            fields.append(.init(name: "Content-Length", value: "\(contentLength)"))
-        } else if !isFramed, !isBodiless || body.count > 0 {
-            fields.append(.init(name: "Content-Length", value: "\(body.count)"))
+        let isLengthAdded = !isFramed && (!isBodiless || body.count > 0)
+        if let length = contentLength ?? (isLengthAdded ? body.count : nil) {
+            headers.add(name: "Content-Length", value: "\(length)")
         }
-        let head = head(status: status, reason: reason, headers: .init(fields))
+        let head = head(status: status, reason: reason, headers: headers)
         return .wellFormed(
             [.send(head), .send(body)] + (headers["Connection"]?.lowercased() == "close" ? [.close] : [])
         )

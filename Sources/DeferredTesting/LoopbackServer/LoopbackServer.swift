@@ -29,7 +29,6 @@ public import Foundation
 /// it is released. The closures are retained until then.
 public final class LoopbackServer: Sendable {
     private let core: ServerCore
-    private let base: String
 
     /// Starts a server that asks a closure for the answer to each request.
     ///
@@ -56,54 +55,32 @@ public final class LoopbackServer: Sendable {
         beforeBody: (@Sendable (Request) -> Script?)? = nil,
         respond: @escaping @Sendable (Request) -> Script
     ) throws(StartError) {
-        try self.init(
+        let core = try ServerCore(
             at: unixSocketPath.map { .path($0) } ?? .port(port),
             tls: tls,
             requestLogLimit: requestLogLimit,
             beforeBody: beforeBody,
             respond: respond
         )
+        self.init(core)
     }
 
     /// Starts a server on `[::1]`.
     package static func overIPv6(
         respond: @escaping @Sendable (Request) -> Script
     ) throws(StartError) -> LoopbackServer {
-        try LoopbackServer(at: .portOverIPv6, tls: nil, requestLogLimit: 1_000, beforeBody: nil, respond: respond)
+        let core = try ServerCore(
+            at: .portOverIPv6,
+            tls: nil,
+            requestLogLimit: 1_000,
+            beforeBody: nil,
+            respond: respond
+        )
+        return LoopbackServer(core)
     }
 
-    private init(
-        at address: SocketAddress,
-        tls: TLS?,
-        requestLogLimit: Int,
-        beforeBody: (@Sendable (Request) -> Script?)?,
-        respond: @escaping @Sendable (Request) -> Script
-    ) throws(StartError) {
-        let context: TLSContext?
-        do {
-            context = try tls.map { tls throws(TLSError) in try TLSContext(tls) }
-        } catch {
-            throw StartError(error)
-        }
-        do {
-            core = try ServerCore(
-                at: address,
-                tls: context,
-                journal: ServerJournal(limit: requestLogLimit),
-                beforeBody: beforeBody,
-                respond: respond
-            )
-            try core.start()
-        } catch {
-            throw StartError(at: address, error)
-        }
-        let host =
-            switch address {
-            case .port: "127.0.0.1:\(core.port)"
-            case .portOverIPv6: "[::1]:\(core.port)"
-            case .path: "localhost"
-            }
-        base = (tls == nil ? "http://" : "https://") + host
+    private init(_ core: ServerCore) {
+        self.core = core
     }
 
     deinit {
@@ -132,7 +109,18 @@ public final class LoopbackServer: Sendable {
     public var openConnectionCount: Int { core.journal.openConnectionCount }
 
     /// The number of connections that have resumed a TLS session of an earlier one.
-    package var resumptionCount: Int { core.resumptionCount }
+    package var resumptionCount: Int { core.tls?.resumptionCount ?? 0 }
+
+    /// The scheme and the host of this server's URLs.
+    private var base: String {
+        let host =
+            switch core.address {
+            case .port: "127.0.0.1:\(core.port)"
+            case .portOverIPv6: "[::1]:\(core.port)"
+            case .path: "localhost"
+            }
+        return (core.tls == nil ? "http://" : "https://") + host
+    }
 
     /// Returns the URL for a path on this server.
     ///

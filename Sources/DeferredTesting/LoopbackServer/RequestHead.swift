@@ -21,9 +21,7 @@ struct RequestHead {
         }
         self.bytes = bytes
         (method, target, version) = (parts[0], parts[1], parts[2])
-        var fields: [HTTPHeaders.Field] = []
-        for line in lines.dropFirst() { try fields.append(Self.field(line)) }
-        headers = HTTPHeaders(fields)
+        headers = try HTTPHeaders(lines.dropFirst().map(Self.field))
         framing = try BodyFraming(headers)
     }
 

@@ -59,11 +59,7 @@ struct ScriptPlayer {
 private struct BodyFilter {
     let isActive: Bool
     private(set) var isInBody = false
-    private var head: [UInt8] = []
-
-    init(isActive: Bool) {
-        self.isActive = isActive
-    }
+    var head: [UInt8] = []
 
     mutating func headPart(of piece: Data) -> Data {
         guard isActive else { return piece }

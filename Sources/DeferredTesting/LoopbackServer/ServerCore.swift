@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 
 /// The part of a server that its threads retain: the listening socket and the loop that accepts connections.
 ///
@@ -16,43 +16,36 @@ final class ServerCore: Sendable {
     private let stopSignal: StopSignal
     private let threads = ThreadGroup()
     private let freeSlots = DispatchSemaphore(value: 0)
-    private let beforeBody: (@Sendable (Request) -> Script?)?
-    private let respond: @Sendable (Request) -> Script
-    private let address: SocketAddress
-    private let tls: TLSContext?
-
-    init(
-        at address: SocketAddress,
-        tls: TLSContext?,
-        journal: ServerJournal,
-        beforeBody: (@Sendable (Request) -> Script?)?,
-        respond: @escaping @Sendable (Request) -> Script
-    ) throws(SystemError) {
-        self.address = address
-        self.tls = tls
-        self.journal = journal
-        self.beforeBody = beforeBody
-        self.respond = respond
-        stopSignal = try StopSignal()
-        listener = try Socket.listening(at: address)
-        do {
-            port = try listener.localPort(of: address)
-        } catch {
-            listener.close()
-            throw error
-        }
-    }
-
-    var resumptionCount: Int { tls?.resumptionCount ?? 0 }
+    let beforeBody: (@Sendable (Request) -> Script?)?
+    let respond: @Sendable (Request) -> Script
+    let address: SocketAddress
+    let tls: TLSContext?
 
     /// Starts the accepting thread, which owns the listening socket from then on.
-    func start() throws(SystemError) {
+    init(
+        at address: SocketAddress,
+        tls: LoopbackServer.TLS?,
+        requestLogLimit: Int,
+        beforeBody: (@Sendable (Request) -> Script?)?,
+        respond: @escaping @Sendable (Request) -> Script
+    ) throws(LoopbackServer.StartError) {
+        self.address = address
+        self.tls = try tls.map { tls throws(LoopbackServer.StartError) in try TLSContext(tls) }
+        journal = ServerJournal(limit: requestLogLimit)
+        self.beforeBody = beforeBody
+        self.respond = respond
+        do {
+            stopSignal = try StopSignal()
+            (listener, port) = try Socket.listening(at: address)
+        } catch {
+            throw LoopbackServer.StartError(at: address, error)
+        }
         for _ in 0..<Self.connectionLimit { freeSlots.signal() }
         do {
             try threads.start { [self] in acceptConnections() }
         } catch {
             closeListener()
-            throw error
+            throw LoopbackServer.StartError(at: address, error)
         }
     }
 
@@ -66,7 +59,7 @@ final class ServerCore: Sendable {
         defer { closeListener() }
         while true {
             freeSlots.wait()
-            guard let socket = nextConnection() else {
+            guard let socket = try? nextConnection() else {
                 freeSlots.signal()
                 return
             }
@@ -84,21 +77,21 @@ final class ServerCore: Sendable {
 
     private func closeListener() {
         listener.close()
-        if case .path(let path) = address { Socket.remove(path) }
+        if case .path(let path) = address { unlink(path) }
     }
 
-    /// Waits for a connection; returns `nil` when the server has been stopped.
-    private func nextConnection() -> Socket? {
-        while listener.wait(for: .receiving, until: nil, orUntil: stopSignal) != .stopped {
+    /// Waits for a connection.
+    private func nextConnection() throws(Stopped) -> Socket {
+        while true {
+            _ = try listener.wait(for: .receiving, until: nil, orUntil: stopSignal)
             do {
                 if let socket = try listener.accept() { return socket }
             } catch {
                 // If descriptors have run out, the connection stays in the backlog; any other error has consumed it.
                 guard error.meansExhausted else { continue }
-                _ = listener.wait(for: .breaking, until: .now + .milliseconds(10), orUntil: stopSignal)
+                _ = try listener.wait(for: .breaking, until: .now + .milliseconds(10), orUntil: stopSignal)
             }
         }
-        return nil
     }
 
     private func serve(_ socket: Socket, number: Int) {
@@ -110,7 +103,6 @@ final class ServerCore: Sendable {
             journal.connectionCloses()
             return socket.close()
         }
-        let connection = Connection(socket: socket, number: number, stopSignal: stopSignal, tls: session)
-        ConnectionLoop(connection: connection, journal: journal, beforeBody: beforeBody, respond: respond).run()
+        serve(Connection(socket: socket, number: number, stopSignal: stopSignal, tls: session))
     }
 }

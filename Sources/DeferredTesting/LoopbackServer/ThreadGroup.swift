@@ -14,14 +14,8 @@ final class ThreadGroup: Sendable {
 
     /// Runs `body` on a new thread.
     func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
-        let group = ObjectIdentifier(self)
         running.enter()
-        let run = Unmanaged.passRetained(
-            ThreadBody(running) {
-                Self.membership.value.group = group
-                body()
-            }
-        )
+        let run = Unmanaged.passRetained(ThreadBody(self, body))
         // Not `pthread_attr_t()`: the compiler attributes this initialiser to Dispatch's C module.
         let code = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { attributes in
             pthread_attr_init(attributes.baseAddress!)
@@ -58,21 +52,23 @@ final class ThreadGroup: Sendable {
     func joinAll() {
         if Self.membership.value.group != ObjectIdentifier(self) { running.wait() }
     }
-}
 
-/// The work of a thread. Used by one thread after the other.
-private final class ThreadBody {
-    private let group: DispatchGroup
-    private var run: (@Sendable () -> Void)?
+    /// The work of a thread. Used by one thread after the other.
+    private final class ThreadBody {
+        private let group: ThreadGroup
+        private var run: (@Sendable () -> Void)?
 
-    init(_ group: DispatchGroup, _ run: @escaping @Sendable () -> Void) {
-        (self.group, self.run) = (group, run)
-    }
+        init(_ group: ThreadGroup, _ run: @escaping @Sendable () -> Void) {
+            self.group = group
+            self.run = run
+        }
 
-    func execute() {
-        run?()
-        // Whoever waits may count what is left of the things that it has captured.
-        run = nil
-        group.leave()
+        func execute() {
+            ThreadGroup.membership.value.group = ObjectIdentifier(group)
+            run?()
+            // Whoever waits may count what is left of the things that it has captured.
+            run = nil
+            group.running.leave()
+        }
     }
 }

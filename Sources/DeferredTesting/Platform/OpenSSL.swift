@@ -54,13 +54,8 @@ struct OpenSSL: @unchecked Sendable {
     )
     let makeKey: @convention(c) (Object?, UnsafeMutablePointer<Object?>?) -> Int32 = Self.find("EVP_PKEY_keygen")
     let freeKey: @convention(c) (Object?) -> Void = Self.find("EVP_PKEY_free")
-    let publicKeyInfo: @convention(c) (Object?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32 =
-        Self.find("i2d_PUBKEY")
+    let writePublicKey: @convention(c) (Object?, Object?) -> Int32 = Self.find("i2d_PUBKEY_bio")
     let sha256: @convention(c) () -> Object? = Self.find("EVP_sha256")
-    let digest:
-        @convention(c) (
-            Bytes?, Int, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt32>?, Object?, Object?
-        ) -> Int32 = Self.find("EVP_Digest")
     let writeKey: @convention(c) (Object?, Object?, Object?, Bytes?, Int32, Bytes?, Bytes?) -> Int32 = Self.find(
         "PEM_write_bio_PrivateKey"
     )
@@ -111,8 +106,14 @@ extension OpenSSL {
         return body(buffer) == 1 ? contents(of: buffer) : nil
     }
 
+    /// Reads a certificate in PEM format, which the caller frees; `nil` if there is none.
+    func certificate(_ pem: Data) -> Object? { reading(pem) { readCertificate($0, nil, nil, nil) } }
+
+    /// Reads a private key in PEM format, which the caller frees; `nil` if there is none.
+    func key(_ pem: Data) -> Object? { reading(pem) { readKey($0, nil, nil, nil) } }
+
     /// Calls `body` with a new buffer that contains `data`, and returns its result.
-    func reading<Result>(_ data: Data, _ body: (Object) -> Result?) -> Result? {
+    private func reading(_ data: Data, _ body: (Object) -> Object?) -> Object? {
         guard let buffer = newBuffer(memory()) else { return nil }
         defer { _ = freeBuffer(buffer) }
         append(data, to: buffer)

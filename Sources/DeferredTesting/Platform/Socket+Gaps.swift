@@ -6,11 +6,7 @@ import Foundation
 extension Socket {
     /// Creates a socket of this family that does not block and is not inherited by child processes.
     static func make(_ family: Int32) throws(SystemError) -> Socket {
-        #if canImport(Darwin)
-        let descriptor = socket(family, SOCK_STREAM, 0)
-        #else
         let descriptor = socket(family, privateStream, 0)
-        #endif
         guard descriptor >= 0 else { throw .current }
         Socket.keepPrivate(descriptor)
         return Socket(descriptor: descriptor)
@@ -19,47 +15,40 @@ extension Socket {
     /// Returns the two ends of a connection within the process, which don't block and aren't inherited either.
     static func makePair() throws(SystemError) -> (Int32, Int32) {
         var ends: [Int32] = [-1, -1]
-        #if canImport(Darwin)
-        guard socketpair(AF_UNIX, SOCK_STREAM, 0, &ends) == 0 else { throw .current }
-        #else
         guard socketpair(AF_UNIX, privateStream, 0, &ends) == 0 else { throw .current }
-        #endif
         ends.forEach(Socket.keepPrivate)
         return (ends[0], ends[1])
     }
 
-    #if canImport(Glibc)
+    #if canImport(Darwin)
+    private static let privateStream = SOCK_STREAM
+    #elseif canImport(Glibc)
     private static let privateStream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    #elseif !canImport(Darwin)
+    #else
     private static let privateStream = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK
     #endif
 
-    /// Calls `accept`; the new descriptor does not block and is not inherited either.
+    /// Calls `accept`; the new descriptor does not block and is not inherited either. On Darwin it causes no SIGPIPE;
+    /// Linux has only the flag of `send` for that.
     func acceptDescriptor() -> Int {
         #if canImport(Darwin)
         let accepted = Foundation.accept(descriptor, nil, nil)
-        if accepted >= 0 { Socket.keepPrivate(accepted) }
+        if accepted >= 0 {
+            Socket.keepPrivate(accepted)
+            Socket(descriptor: accepted).enable(SO_NOSIGPIPE, at: SOL_SOCKET)
+        }
         #else
         let accepted = deferred_accept(descriptor)
         #endif
         return Int(accepted)
     }
 
-    /// Calls `send` without SIGPIPE.
-    func systemSend(_ bytes: UnsafeRawBufferPointer) -> Int {
-        #if canImport(Darwin)
-        Foundation.send(descriptor, bytes.baseAddress, bytes.count, 0)
-        #else
-        Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-        #endif
-    }
-
-    /// Turns SIGPIPE off on Darwin; Linux has only the flag that `systemSend` passes.
-    func suppressSIGPIPE() {
-        #if canImport(Darwin)
-        enable(SO_NOSIGPIPE, at: SOL_SOCKET)
-        #endif
-    }
+    // The flags of `send`, so that it causes no SIGPIPE.
+    #if canImport(Darwin)
+    static let sendFlags: Int32 = 0
+    #else
+    static let sendFlags = Int32(MSG_NOSIGNAL)
+    #endif
 
     /// The number of bytes handed to `send` that the peer's system has not acknowledged.
     var unacknowledgedByteCount: Int {

@@ -9,15 +9,13 @@ extension Socket {
         case breaking
     }
 
-    enum Wakeup {
-        case ready
-        case timedOut
-        case stopped
-    }
-
-    /// Waits until the socket is ready, the deadline (`nil`: none) has passed or `stop` is raised, which takes
-    /// precedence.
-    func wait(for interest: Interest, until deadline: ContinuousClock.Instant?, orUntil stop: StopSignal) -> Wakeup {
+    /// Waits until the socket is ready; returns `false` when the deadline (`nil`: none) passes first. Throws once
+    /// `stop` is raised, which takes precedence.
+    func wait(
+        for interest: Interest,
+        until deadline: ContinuousClock.Instant?,
+        orUntil stop: StopSignal
+    ) throws(Stopped) -> Bool {
         let events =
             switch interest {
             case .receiving: Int16(POLLIN)
@@ -31,10 +29,10 @@ extension Socket {
             ]
             let count = poll(&entries, 2, Socket.milliseconds(until: deadline))
             if count < 0, SystemError.current.meansInterrupted { continue }
-            if entries[1].revents != 0 { return .stopped }
+            if entries[1].revents != 0 { throw Stopped() }
             // A poll that fails for another reason is reported by the call that follows.
-            if count < 0 || entries[0].revents != 0 { return .ready }
-            if let deadline, deadline <= .now { return .timedOut }
+            if count < 0 || entries[0].revents != 0 { return true }
+            if let deadline, deadline <= .now { return false }
         }
     }
 

@@ -18,8 +18,8 @@ enum SocketAddress: Sendable {
 struct Socket: Sendable {
     let descriptor: Int32
 
-    /// Creates a socket that listens at `address`, with a backlog of 1,024 connections.
-    static func listening(at address: SocketAddress) throws(SystemError) -> Socket {
+    /// Creates a socket that listens at `address`, with a backlog of 1,024 connections; its port is 0 if it has a path.
+    static func listening(at address: SocketAddress) throws(SystemError) -> (Socket, UInt16) {
         let socket: Socket
         let bound: Int32
         switch address {
@@ -48,12 +48,12 @@ struct Socket: Sendable {
             socket = try Socket.make(AF_UNIX)
             bound = socket.bind(to: &address)
         }
-        guard bound == 0, listen(socket.descriptor, 1_024) == 0 else {
+        guard bound == 0, listen(socket.descriptor, 1_024) == 0, let port = socket.localPort(of: address) else {
             let error = SystemError.current
             socket.close()
             throw error
         }
-        return socket
+        return (socket, port)
     }
 
     private func bind<Address>(to address: inout Address) -> Int32 {
@@ -64,8 +64,8 @@ struct Socket: Sendable {
         }
     }
 
-    /// Returns the port that this socket is bound to; 0 for a socket with a path.
-    func localPort(of address: SocketAddress) throws(SystemError) -> UInt16 {
+    /// Returns the port that this socket is bound to, 0 for a socket with a path, or nil with the reason in `errno`.
+    private func localPort(of address: SocketAddress) -> UInt16? {
         if case .path = address { return 0 }
         // The port has the same place in the addresses of both versions.
         var bound = sockaddr_in6()
@@ -73,8 +73,7 @@ struct Socket: Sendable {
         let result = withUnsafeMutablePointer(to: &bound) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
         }
-        guard result == 0 else { throw .current }
-        return UInt16(bigEndian: bound.sin6_port)
+        return result == 0 ? UInt16(bigEndian: bound.sin6_port) : nil
     }
 
     /// Accepts the next connection; returns `nil` when none is waiting.
@@ -82,7 +81,6 @@ struct Socket: Sendable {
         guard let accepted = try Socket.retrying({ self.acceptDescriptor() }) else { return nil }
         let socket = Socket(descriptor: Int32(accepted))
         socket.enable(Int32(TCP_NODELAY), at: Int32(IPPROTO_TCP))
-        socket.suppressSIGPIPE()
         return socket
     }
 
@@ -98,7 +96,7 @@ struct Socket: Sendable {
 
     /// Hands bytes to the system and returns the number that it accepted.
     func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
-        try Socket.retrying { systemSend(bytes) } ?? 0
+        try Socket.retrying { Foundation.send(descriptor, bytes.baseAddress, bytes.count, Socket.sendFlags) } ?? 0
     }
 
     /// Tells the peer that nothing more will be sent; its bytes can still be received.
@@ -114,11 +112,6 @@ struct Socket: Sendable {
 
     func close() {
         _ = Foundation.close(descriptor)
-    }
-
-    /// Removes the file of a socket with a path.
-    static func remove(_ path: String) {
-        _ = unlink(path)
     }
 
     /// Repeats an interrupted call; `nil` when it would block.

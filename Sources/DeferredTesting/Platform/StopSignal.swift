@@ -22,3 +22,6 @@ final class StopSignal: Sendable {
         while write(writeEnd, &byte, 1) < 0, SystemError.current.meansInterrupted {}
     }
 }
+
+/// The error of a wait that a raised signal has ended.
+struct Stopped: Error {}

@@ -109,33 +109,30 @@ extension StubLoader {
 extension StubLoader.Answer.Body {
     /// Returns the response in the request's form of delivery.
     func result(_ status: HTTPStatus, _ headers: HTTPHeaders, of request: HTTPRequest) -> HTTPResult {
+        let body: HTTPResponse.Body
         switch (self, request.delivery) {
-        case (.data(let data), .data):
-            return .success(HTTPResponse(request: request, status: status, headers: headers, body: data))
         case (.data(let data), .stream):
-            let stream = HTTPBodyStream(
-                AsyncStream<Data> { continuation in
-                    if !data.isEmpty { continuation.yield(data) }
-                    continuation.finish()
-                }
-            )
-            return .success(HTTPResponse(request: request, status: status, headers: headers, stream: stream))
-        case (.data(let data), .file(let file, _)):
-            // Only the body of a success goes to the file.
-            guard status.isSuccess else {
-                return .success(HTTPResponse(request: request, status: status, headers: headers, body: data))
+            let bytes = AsyncStream<Data> { continuation in
+                if !data.isEmpty { continuation.yield(data) }
+                continuation.finish()
             }
+            body = .stream(HTTPBodyStream(bytes))
+        case (.data(let data), .file(let file, _)) where status.isSuccess:
+            // Only the body of a success goes to the file.
             do {
                 try data.write(to: file, options: .atomic)
-                return .success(HTTPResponse(request: request, status: status, headers: headers, file: file))
+                body = .file(file)
             } catch {
                 return .failure(HTTPError(.unknown, request: request, underlying: error))
             }
+        case (.data(let data), _):
+            body = .data(data)
         case (.stream(let make), .stream):
-            return .success(HTTPResponse(request: request, status: status, headers: headers, stream: make()))
+            body = .stream(make())
         case (.stream, _):
             return .failure(HTTPError(.unknown, request: request, underlying: StreamNotWanted()))
         }
+        return .success(HTTPResponse(request: request, status: status, headers: headers, body, url: nil))
     }
 }
 

@@ -62,7 +62,7 @@ extension StubLoader {
     }
 
     /// The underlying error of a request that no expectation matches.
-    public struct UnexpectedRequest: Error, CustomStringConvertible {
+    public struct UnexpectedRequest: Error, CustomStringConvertible, DisplayableError {
         /// The request.
         public let request: HTTPRequest
 
@@ -76,8 +76,6 @@ extension StubLoader {
         }
     }
 }
-
-extension StubLoader.UnexpectedRequest: DisplayableError {}
 
 /// The expectations of a stub, with the number of requests that each has matched.
 final class ExpectationScript: Sendable {

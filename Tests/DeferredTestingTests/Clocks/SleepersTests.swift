@@ -37,9 +37,9 @@ struct SleepersTests {
             #expect(machine.nextDeadline == start.next, "\(start)")
             #expect(machine.advance(to: at(0)) == [], "\(start)")
             #expect(machine.now == at(1), "it never goes back")
-            #expect(machine.advance(by: .milliseconds(999)) == [], "\(start)")
-            #expect(machine.advance(by: .milliseconds(1)) == Array(start.sleepers.prefix(2)), "\(start)")
-            #expect(machine.advance(by: .zero) == [], "\(start)")
+            #expect(machine.advance(to: at(1).advanced(by: .milliseconds(999))) == [], "\(start)")
+            #expect(machine.advance(to: at(2)) == Array(start.sleepers.prefix(2)), "\(start)")
+            #expect(machine.advance(to: at(2)) == [], "\(start)")
             #expect(machine.advance(to: at(10)) == Array(start.sleepers.dropFirst(2)), "\(start)")
             #expect(machine.now == at(10) && machine.count == 0 && machine.nextDeadline == nil, "\(start)")
         }
@@ -48,7 +48,7 @@ struct SleepersTests {
     @Test func `one long step wakes all in order`() {
         for start in Start.allCases {
             var machine = start.make().machine
-            #expect(machine.advance(by: .seconds(100)) == start.sleepers, "\(start)")
+            #expect(machine.advance(to: at(101)) == start.sleepers, "\(start)")
             #expect(machine.now == at(101), "\(start)")
         }
     }
@@ -111,7 +111,7 @@ struct SleepersTests {
                 #expect(machine.cancel(ticket) == nil, "\(start)")
             }
             #expect(machine.count == 0, "\(start)")
-            #expect(machine.advance(by: .seconds(100)) == [], "\(start)")
+            #expect(machine.advance(to: at(101)) == [], "\(start)")
         }
     }
 

@@ -1,3 +1,4 @@
+internal import DeferredNetworking
 public import Foundation
 
 extension LoopbackServer {
@@ -102,9 +103,9 @@ private struct CertificateMaker {
         try sign(certificate, key, by: issuer)
         guard let text = library.written({ library.writeCertificate($0, certificate) }),
             let secret = library.written({ library.writeKey($0, key, nil, nil, 0, nil, nil) }),
-            let digest = digest(ofPublicKey: key)
+            let info = library.written({ library.writePublicKey($0, key) })
         else { throw failure("the text of a certificate") }
-        return LoopbackServer.Certificate(certificate: text, key: secret, publicKeyDigest: digest)
+        return LoopbackServer.Certificate(certificate: text, key: secret, publicKeyDigest: Data(SHA256.hash(info)))
     }
 
     private func makeKey() -> OpenSSL.Object? {
@@ -129,36 +130,21 @@ private struct CertificateMaker {
         _ key: OpenSSL.Object,
         by issuer: LoopbackServer.Certificate?
     ) throws(TLSError) {
-        guard let issuer else {
-            _ = library.setIssuer(certificate, library.subject(certificate))
-            guard library.sign(certificate, key, library.sha256()) > 0 else { throw failure("a signature") }
-            return
-        }
-        guard let authority = library.reading(issuer.certificate, { library.readCertificate($0, nil, nil, nil) }) else {
-            throw failure("an authority")
-        }
+        guard let issuer else { return try sign(certificate, key, as: certificate) }
+        guard let authority = library.certificate(issuer.certificate) else { throw failure("an authority") }
         defer { library.freeCertificate(authority) }
-        guard let authorityKey = library.reading(issuer.key, { library.readKey($0, nil, nil, nil) }) else {
-            throw failure("an authority's key")
-        }
+        guard let authorityKey = library.key(issuer.key) else { throw failure("an authority's key") }
         defer { library.freeKey(authorityKey) }
-        _ = library.setIssuer(certificate, library.subject(authority))
-        guard library.sign(certificate, authorityKey, library.sha256()) > 0 else { throw failure("a signature") }
+        try sign(certificate, authorityKey, as: authority)
     }
 
-    private func digest(ofPublicKey key: OpenSSL.Object) -> Data? {
-        let length = library.publicKeyInfo(key, nil)
-        guard length > 0 else { return nil }
-        var info = [UInt8](repeating: 0, count: Int(length))
-        let written = info.withUnsafeMutableBufferPointer { bytes -> Int32 in
-            var position = bytes.baseAddress
-            return library.publicKeyInfo(key, &position)
-        }
-        var digest = Data(count: 32)
-        let digested = digest.withUnsafeMutableBytes {
-            library.digest(info, info.count, $0.bindMemory(to: UInt8.self).baseAddress, nil, library.sha256(), nil)
-        }
-        return written == length && digested == 1 ? digest : nil
+    private func sign(
+        _ certificate: OpenSSL.Object,
+        _ key: OpenSSL.Object,
+        as issuer: OpenSSL.Object
+    ) throws(TLSError) {
+        _ = library.setIssuer(certificate, library.subject(issuer))
+        guard library.sign(certificate, key, library.sha256()) > 0 else { throw failure("a signature") }
     }
 
     private func failure(_ part: String) -> TLSError {

@@ -8,9 +8,9 @@ final class TLSContext: @unchecked Sendable {
     fileprivate let library: OpenSSL
     fileprivate let context: OpenSSL.Object
 
-    init(_ tls: LoopbackServer.TLS) throws(LoopbackServer.TLSError) {
+    init(_ tls: LoopbackServer.TLS) throws(LoopbackServer.StartError) {
         guard let library = OpenSSL.shared, let context = library.newContext(library.serverMethod()) else {
-            throw .missing
+            throw LoopbackServer.StartError(.missing)
         }
         self.library = library
         self.context = context
@@ -21,17 +21,17 @@ final class TLSContext: @unchecked Sendable {
         case .v1_2: _ = library.control(context, 124, 0x0303, nil)
         case .v1_3: _ = library.control(context, 124, 0x0304, nil)
         }
-        guard let certificate = certificate(tls.certificate.certificate) else { throw Self.unreadable("certificate") }
-        defer { library.freeCertificate(certificate) }
-        guard let key = library.reading(tls.certificate.key, { library.readKey($0, nil, nil, nil) }) else {
-            throw Self.unreadable("private key")
+        guard let certificate = library.certificate(tls.certificate.certificate) else {
+            throw Self.unreadable("certificate")
         }
+        defer { library.freeCertificate(certificate) }
+        guard let key = library.key(tls.certificate.key) else { throw Self.unreadable("private key") }
         defer { library.freeKey(key) }
         guard library.useCertificate(context, certificate) == 1, library.useKey(context, key) == 1 else {
             throw Self.unreadable("pair of certificate and key")
         }
         guard let pem = tls.clientAuthority else { return }
-        guard let authority = self.certificate(pem) else { throw Self.unreadable("authority of the clients") }
+        guard let authority = library.certificate(pem) else { throw Self.unreadable("authority of the clients") }
         defer { library.freeCertificate(authority) }
         _ = library.addToStore(library.certificateStore(context), authority)
         // SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT.
@@ -45,12 +45,8 @@ final class TLSContext: @unchecked Sendable {
     /// The number of sessions that clients have resumed: SSL_CTRL_SESS_HIT.
     var resumptionCount: Int { library.control(context, 27, 0, nil) }
 
-    private func certificate(_ pem: Data) -> OpenSSL.Object? {
-        library.reading(pem) { library.readCertificate($0, nil, nil, nil) }
-    }
-
-    private static func unreadable(_ part: String) -> LoopbackServer.TLSError {
-        LoopbackServer.TLSError(description: "OpenSSL cannot read the \(part) in PEM format")
+    private static func unreadable(_ part: String) -> LoopbackServer.StartError {
+        .init(LoopbackServer.TLSError(description: "OpenSSL cannot read the \(part) in PEM format"))
     }
 }
 
@@ -58,9 +54,6 @@ final class TLSContext: @unchecked Sendable {
 ///
 /// It sends and receives nothing itself. Used by the one thread that serves the connection.
 final class TLSSession {
-    /// The peer has violated the protocol, or was refused.
-    struct Failure: Error {}
-
     private let context: TLSContext
     private let session: OpenSSL.Object
     private let input: OpenSSL.Object
@@ -71,12 +64,12 @@ final class TLSSession {
 
     private var library: OpenSSL { context.library }
 
-    init(_ context: TLSContext) throws(Failure) {
+    init(_ context: TLSContext) throws(Disconnection) {
         let library = context.library
-        guard let session = library.newSession(context.context) else { throw Failure() }
+        guard let session = library.newSession(context.context) else { throw .insecure }
         guard let input = library.newBuffer(library.memory()), let output = library.newBuffer(library.memory()) else {
             library.freeSession(session)
-            throw Failure()
+            throw .insecure
         }
         // The session owns the buffers from here on.
         library.setBuffers(session, input, output)
@@ -87,7 +80,7 @@ final class TLSSession {
     deinit { library.freeSession(session) }
 
     /// Decrypts received bytes. Even if it throws, ``takeOutput()`` may have something to send.
-    func open(_ bytes: [UInt8]) throws(Failure) -> [UInt8] {
+    func open(_ bytes: [UInt8]) throws(Disconnection) -> [UInt8] {
         library.append(bytes, to: input)
         var result: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 16_384)
@@ -105,17 +98,17 @@ final class TLSSession {
                 return result
             default:
                 library.clearErrors()
-                throw Failure()
+                throw .insecure
             }
         }
     }
 
     /// Encrypts plain bytes. Returns the bytes to send.
-    func seal(_ bytes: Data) throws(Failure) -> Data {
+    func seal(_ bytes: Data) throws(Disconnection) -> Data {
         guard !bytes.isEmpty else { return Data() }
         library.clearErrors()
         let count = bytes.withUnsafeBytes { library.write(session, $0.baseAddress, Int32($0.count)) }
-        guard Int(count) == bytes.count else { throw Failure() }
+        guard Int(count) == bytes.count else { throw .insecure }
         return takeOutput()
     }
 

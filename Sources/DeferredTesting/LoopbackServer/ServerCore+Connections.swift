@@ -1,24 +1,16 @@
 internal import DeferredNetworking
 import Foundation
 
-/// Serves one connection from its first request to its end.
-struct ConnectionLoop {
-    typealias Request = LoopbackServer.Request
-    typealias Script = LoopbackServer.Script
-
+extension ServerCore {
     /// The time that the peer has to receive what was sent before the connection is cut.
     private static let patience = Duration.seconds(1)
 
-    let connection: Connection
-    let journal: ServerJournal
-    let beforeBody: (@Sendable (Request) -> Script?)?
-    let respond: @Sendable (Request) -> Script
-
-    func run() {
+    /// Serves one connection from its first request to its end.
+    func serve(_ connection: Connection) {
         var ending = Ending.close
         do {
             while let head = try connection.readHead() {
-                ending = try answer(head)
+                ending = try answer(head, on: connection)
                 if ending != .keepOpen { break }
             }
         } catch let error as RequestError {
@@ -32,30 +24,28 @@ struct ConnectionLoop {
         } catch {
             ending = .close
         }
-        end(ending)
+        end(connection, ending)
     }
 
-    private func answer(_ head: RequestHead) throws -> Ending {
+    private func answer(_ head: RequestHead, on connection: Connection) throws -> Ending {
         var request = Request(head, number: journal.requestArrived(), connectionNumber: connection.number)
         let body = BodyReader(head: head, connection: connection)
         let early = beforeBody?(request)
         do {
+            // Also a request that is cut short.
+            defer { journal.note(request) }
             while early == nil, case let piece = try body.next(atMost: .max), !piece.isEmpty { request.body += piece }
-        } catch {
-            journal.note(request)
-            throw error
+            request.trailers = HTTPHeaders(body.trailers)
         }
-        request.trailers = HTTPHeaders(body.trailers)
-        journal.note(request)
         let player = ScriptPlayer(connection: connection, body: body, isHead: request.method == "HEAD")
         let ending = try player.play(early ?? respond(request))
         guard ending == .keepOpen else { return ending == .close && !body.hasEnded ? .closeGently : ending }
-        guard head.keepsConnection, !body.isUnrequested else { return body.hasEnded ? .close : .closeGently }
+        guard head.keepsConnection, !body.owesContinue else { return body.hasEnded ? .close : .closeGently }
         while try !body.next(atMost: 64 * 1_024).isEmpty {}
         return .keepOpen
     }
 
-    private func end(_ ending: Ending) {
+    private func end(_ connection: Connection, _ ending: Ending) {
         journal.connectionCloses()
         let deadline = ContinuousClock.now + Self.patience
         switch ending {

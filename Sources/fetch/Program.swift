@@ -100,7 +100,7 @@ final class Program {
             display.suspend()
             // Returns when the process is continued.
             kill(getpid(), SIGSTOP)
-            display.resume()
+            display.start()
         }
         if let pause { signals.append(pause) }
     }
@@ -110,7 +110,6 @@ final class Program {
     /// Threads of URLSession may still be inside OpenSSL, which an orderly exit destroys under them
     /// (https://github.com/swiftlang/swift-corelibs-foundation/issues/5469). All output is unbuffered.
     private func end(_ code: Int32) -> Never {
-        demo?.stop()
         _exit(code == 0 && hasLostOutput ? 1 : code)
     }
 }

@@ -2,7 +2,7 @@ extension Options {
     /// Refuses options that contradict each other, and URLs that can't be downloaded.
     func check() throws(ProgramExit) {
         for url in urls {
-            if let flaw = WantedFile(url: url).flaw { throw .usage(flaw.line(for: url)) }
+            if case .failure(let flaw) = WantedFile(url: url).sent { throw .usage(flaw.line(for: url)) }
         }
         let (data, form, head) = ("--data", "--form", "it asks for the head alone")
         let conflicts: [(option: String, isGiven: Bool, other: String, isOtherGiven: Bool, reason: String)] = [

@@ -27,6 +27,8 @@ extension Options {
                 }
                 return value
             }
+            // Several letters in one argument.
+            if ["-q", "-v", "-I"].contains(name), let attached { rest = ["-" + attached] + rest }
             switch name {
             case "-": inputs.append("-")
             case "--":
@@ -34,14 +36,9 @@ extension Options {
                 rest = []
             case "--help" where attached == nil, "-h": throw .help
             case "--version" where attached == nil, "-V": throw .version
-            case "--quiet" where attached == nil: isQuiet = true
-            case "-q", "-v", "-I":
-                isQuiet = isQuiet || name == "-q"
-                isVerbose = isVerbose || name == "-v"
-                wantsHeadOnly = wantsHeadOnly || name == "-I"
-                if let attached { rest = ["-" + attached] + rest }
-            case "--verbose" where attached == nil: isVerbose = true
-            case "--head" where attached == nil: wantsHeadOnly = true
+            case "--quiet" where attached == nil, "-q": isQuiet = true
+            case "--verbose" where attached == nil, "-v": isVerbose = true
+            case "--head" where attached == nil, "-I": wantsHeadOnly = true
             case "--json" where attached == nil: isJSON = true
             case "--include" where attached == nil: showsHead = true
             case "--digest" where attached == nil: isDigest = true

@@ -37,7 +37,5 @@ struct Demo {
         }
     }
 
-    func stop() { server.stop() }
-
     var urls: [String] { Self.files.map { server.url("/\($0.name)").absoluteString } }
 }

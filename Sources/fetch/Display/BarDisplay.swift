@@ -24,6 +24,8 @@ final class BarDisplay: Display {
     }
 
     override func start() {
+        // After a suspension, the lines are redrawn below the shell's output, which stays.
+        screen = Screen(isColoured: appearance.isColoured)
         output(Screen.hideCursor)
     }
 
@@ -39,12 +41,12 @@ final class BarDisplay: Display {
         reports.append(line)
     }
 
-    override func refresh(_ files: [FileProgress], rate: Double?, now: ContinuousClock.Instant) {
+    override func refresh(_ files: [FileProgress], _ total: TotalProgress) {
         step += 1
         longestName = files.lazy.map { FittedText.width(PrintableText.escaping($0.name)) }.max() ?? 0
         let (columns, rows) = size()
         let line = ProgressLine(columns: columns, longestName: longestName, appearance: appearance)
-        var live = files.filter { !$0.hasEnded && $0.phase != .waiting }.map { line.file($0, now: now, step: step) }
+        var live = files.filter { !$0.hasEnded && $0.phase != .waiting }.map { line.file($0, step: step) }
         // Together with the total line and the cursor's line, they have to fit on the screen.
         let room = max(0, rows - 3)
         if rows < 3 {
@@ -52,7 +54,7 @@ final class BarDisplay: Display {
         } else if live.count > room {
             live = live.prefix(room) + [line.text("and \(live.count - room) more", .dimmed)]
         }
-        draw(live + [line.total(TotalProgress(files, rejectedCount: rejectedCount, rate: rate))], columns)
+        draw(live + [line.total(total)], columns)
     }
 
     override func finish(_ total: TotalProgress, elapsed: Duration) {
@@ -68,12 +70,6 @@ final class BarDisplay: Display {
 
     override func suspend() {
         output(Screen.showCursor)
-    }
-
-    override func resume() {
-        // The lines are redrawn below the shell's output, which stays.
-        screen = Screen(isColoured: appearance.isColoured)
-        output(Screen.hideCursor)
     }
 
     private func draw(_ live: [StyledText], _ columns: Int) {

@@ -8,18 +8,16 @@ class Display {
     let output: Output
     let errors: Output
 
-    /// The number of files that can't be asked for. They count as failed.
-    var rejectedCount = 0
-
     init(output: @escaping Output, errors: @escaping Output) {
         self.output = output
         self.errors = errors
     }
 
+    /// Prepares the terminal, at the beginning and after `suspend`.
     func start() {}
 
     /// Draws the running downloads. Called some ten times a second.
-    func refresh(_ files: [FileProgress], rate: Double?, now: ContinuousClock.Instant) {}
+    func refresh(_ files: [FileProgress], _ total: TotalProgress) {}
 
     /// Shows that a download resumes after an existing part of the file.
     func resumed(_ file: FileProgress) {}
@@ -44,9 +42,8 @@ class Display {
         errors("fetch: \(line)\n")
     }
 
-    /// Prepares the terminal for a stop of the process, for example by Ctrl-Z; `resume` undoes this.
+    /// Prepares the terminal for a stop of the process, for example by Ctrl-Z; `start` undoes this.
     func suspend() {}
-    func resume() {}
 
     /// Shows the summary. No other method is called after this.
     func finish(_ total: TotalProgress, elapsed: Duration) {}

@@ -30,7 +30,7 @@ extension JSONLine: Encodable {
         let seconds = progress.elapsed.map { ($0 / .milliseconds(1)).rounded() / 1000 }
         try line.encode(url, forKey: .url)
         try line.encode(file, forKey: .file)
-        try line.encode(progress.status, forKey: .status)
+        try line.encode(progress.head?.status.code, forKey: .status)
         try line.encode(progress.bytes.completed, forKey: .bytes)
         try line.encode(seconds, forKey: .seconds)
         try line.encode(progress.bytes.resumed, forKey: .resumed)

@@ -25,7 +25,8 @@ final class DownloadRun {
     private var files: [FileProgress]
     private var rate: Double?
     private var isStopping = false
-    private var cache: Cache?
+    private let cache: Cache?
+    private var total: TotalProgress { TotalProgress(files, rejectedCount: list.rejections.count, rate: rate) }
 
     init(_ list: JobList, _ template: RequestTemplate, options: Options, display: Display, isRepeatable: Bool) {
         (self.list, self.template, self.options, self.display) = (list, template, options, display)
@@ -33,17 +34,15 @@ final class DownloadRun {
         hasProxy = options.mayHaveProxy()
         files = list.jobs.map { FileProgress(name: $0.name, path: $0.shownPath) }
         var configuration = URLClient.Configuration(options)
-        if let cache = options.cache {
-            let cache = Cache(.disk(at: URL(literalPath: cache, directoryHint: .isDirectory), capacity: 4 << 30))
-            configuration.cache = cache
-            self.cache = cache
+        cache = options.cache.map { path in
+            Cache(.disk(at: URL(literalPath: path, directoryHint: .isDirectory), capacity: 4 << 30))
         }
+        configuration.cache = cache
         client = URLClient(configuration: configuration)
     }
 
     /// Starts all downloads, and returns a future of the number of files that failed.
     func start() -> Future<Int> {
-        display.rejectedCount = list.rejections.count
         display.start()
         for (url, failure) in list.rejections {
             display.report(failure.line(for: url))
@@ -52,7 +51,7 @@ final class DownloadRun {
         let all = list.jobs.indices.map(begin).allSucceeded()
         all.uponProgress(on: frames) { total in MainActor.assumeIsolated { self.rate = total.throughput } }
         all.upon(.mainActor) { _ in self.allEnded() }
-        frames.start { self.display.refresh(self.files, rate: self.rate, now: .now) }
+        frames.start { self.display.refresh(self.files, self.total) }
         return finished.future
     }
 
@@ -71,7 +70,7 @@ final class DownloadRun {
         let download = receive(job, .init(monitor: monitor, rateLimit: options.rateLimit))
         download.uponProgress(on: frames) { bytes in MainActor.assumeIsolated { self.moved(index, bytes) } }
         download.upon(frames) { result in MainActor.assumeIsolated { self.ended(index, result) } }
-        return download.map { _ in }.recover { _ in }
+        return download.recover { _ in }
     }
 
     /// Begins a request, and returns a task that ends when its response is where it belongs.
@@ -104,27 +103,30 @@ final class DownloadRun {
     }
 
     private func ended(_ index: Int, _ result: Result<Void, any Error>) {
-        let url = list.jobs[index].url.absoluteString
-        var line = JSONLine(url: PrintableText.url(url), file: list.jobs[index].shownPath)
+        let job = list.jobs[index]
+        let url = job.url.absoluteString
+        var problem: String?
         switch result {
         case .success:
             files[index].phase = .saved
         case .failure(let error) where isStopping && error.isCancellation:
             files[index].phase = .stopped
-            line.error = "stopped"
+            problem = "stopped"
         case .failure(let error):
-            let (job, failure) = (list.jobs[index], DownloadFailure(error, hasProxy: hasProxy))
+            let failure = DownloadFailure(error, hasProxy: hasProxy)
             files[index].phase = .failed(reason: failure.reason)
-            line.error = failure.reason
+            problem = failure.reason
             let kept = isRepeatable ? job.keptCount : 0
             display.report(failure.line(for: url, attempts: files[index].attempts, kept: kept))
         }
         if options.isJSON {
-            if !options.savesFiles || line.error != nil { line.file = nil }
-            line.progress = files[index]
+            let file = options.savesFiles && problem == nil ? job.shownPath : nil
+            let line = JSONLine(url: PrintableText.url(url), file: file, progress: files[index], error: problem)
             display.output(line.text)
         } else {
-            if options.wantsHeadOnly || options.showsHead { display.output(files[index].head) }
+            if options.wantsHeadOnly || options.showsHead, let head = files[index].head {
+                display.output(EventText.head(head))
+            }
             if options.savesFiles { display.ended(files[index]) }
         }
     }
@@ -146,7 +148,6 @@ final class DownloadRun {
             let aim = count == 0 ? "to start over" : "to resume \(count == 1 ? "1 file" : "\(count) files")"
             display.report(isRepeatable ? "stopped; run the same command again \(aim)" : "stopped")
         }
-        let total = TotalProgress(files, rejectedCount: list.rejections.count)
         display.finish(total, elapsed: .now - beginning)
         finished.fill(with: total.failedCount)
     }
@@ -163,8 +164,7 @@ extension FileProgress {
             waited = waited ?? event.elapsed
             source = .network
         case .response(let head):
-            status = head.status.code
-            self.head = EventText.head(head)
+            self.head = head
         case .cached(_, let isConfirmed):
             source = isConfirmed ? .confirmedCache : .cache
         case .retried(let attempt, let pause):

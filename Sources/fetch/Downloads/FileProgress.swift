@@ -32,9 +32,8 @@ struct FileProgress: Equatable {
     /// The number of attempts, including the current one.
     var attempts = 1
 
-    /// The head of the last response, as text; empty before it.
-    var head = ""
-    var status: Int?
+    /// The head of the last response; nil before it.
+    var head: ResponseHead?
 
     /// The time until the first request was sent; nil before that.
     var waited: Duration?

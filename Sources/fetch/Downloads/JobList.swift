@@ -45,12 +45,13 @@ struct JobList {
         var files: [(url: URL, name: String)] = []
         var seen: Set<[String]> = []
         for file in wanted {
-            guard file.flaw == nil, let url = file.sent else {
-                if let flaw = file.flaw { rejections.append((file.url, flaw)) }
-                continue
+            switch file.sent {
+            case .failure(let flaw):
+                rejections.append((file.url, flaw))
+            case .success(let url):
+                let name = name ?? file.name.map(FileName.sanitised) ?? FileName.name(for: url)
+                if seen.insert([url.absoluteString, name]).inserted { files.append((url, name)) }
             }
-            let name = name ?? file.name.map(FileName.sanitised) ?? FileName.name(for: url)
-            if seen.insert([url.absoluteString, name]).inserted { files.append((url, name)) }
         }
         jobs = zip(files, FileName.distinct(files)).map { file, name in
             DownloadJob(

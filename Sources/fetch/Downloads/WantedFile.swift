@@ -8,30 +8,19 @@ struct WantedFile: Equatable {
     /// The file's name; nil for a name derived from the URL.
     var name: String?
 
-    /// The URL as it is sent, if it is one: without the fragment.
-    var sent: URL? { URL(string: withoutFragment) }
-
-    private var withoutFragment: String { String(url.prefix { $0 != "#" }) }
-
-    /// The reason for which it can't be downloaded, if there is one.
-    var flaw: DownloadFailure? {
-        let reason: String
-        if !withoutFragment.contains("://") {
-            reason = "it has no scheme"
-        } else if let sent {
-            if !["http", "https"].contains(sent.scheme?.lowercased()) {
-                reason = "its scheme is not http or https"
-            } else if sent.host(percentEncoded: true) ?? "" == "" {
-                reason = "it names no host"
-            } else if let port = sent.port, !(1...65_535).contains(port) {
-                reason = "its port is not one from 1 to 65535"
-            } else {
-                return nil
-            }
-        } else {
-            reason = "it is not a URL"
+    /// The URL as it is sent, without the fragment, or the reason for which it can't be downloaded.
+    var sent: Result<URL, DownloadFailure> {
+        func refused(_ reason: String) -> Result<URL, DownloadFailure> {
+            .failure(DownloadFailure(reason: reason, advice: "write it like https://example.com/file.zip"))
         }
-        return DownloadFailure(reason: reason, advice: "write it like https://example.com/file.zip")
+        let text = String(url.prefix { $0 != "#" })
+        guard text.contains("://") else { return refused("it has no scheme") }
+        guard let sent = URL(string: text) else { return refused("it is not a URL") }
+        let isWeb = ["http", "https"].contains(sent.scheme?.lowercased())
+        guard isWeb else { return refused("its scheme is not http or https") }
+        guard sent.host(percentEncoded: true) ?? "" != "" else { return refused("it names no host") }
+        guard (1...65_535).contains(sent.port ?? 80) else { return refused("its port is not one from 1 to 65535") }
+        return .success(sent)
     }
 
     /// Reads the list in a file, or from standard input for "-".

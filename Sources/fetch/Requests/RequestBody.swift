@@ -26,20 +26,15 @@ struct RequestBody: Equatable {
     func read() throws(ProgramExit) -> (data: Data, type: String?)? {
         if isEmpty { return nil }
         guard !form.isEmpty else {
-            var parts: [Data] = []
-            for text in data { parts.append(try Self.contents(of: text)) }
+            let parts = try data.map(Self.contents)
             return (Data(parts.joined(separator: Data("&".utf8))), "application/x-www-form-urlencoded")
         }
-        var parts: [HTTPBody.Part] = []
-        for field in form {
-            guard field.value.hasPrefix("@") else {
-                parts.append(.init(name: field.name, text: field.value))
-                continue
-            }
+        let parts = try form.map { field throws(ProgramExit) -> HTTPBody.Part in
+            guard field.value.hasPrefix("@") else { return .init(name: field.name, text: field.value) }
             let file = field.value == "@-" ? nil : URL(literalPath: String(field.value.dropFirst())).lastPathComponent
             let data = try Self.contents(of: field.value)
             let type = "application/octet-stream"
-            parts.append(.init(name: field.name, data: data, fileName: file ?? "-", contentType: type))
+            return .init(name: field.name, data: data, fileName: file ?? "-", contentType: type)
         }
         let body = HTTPBody.multipart(parts)
         let bytes = body.pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } }

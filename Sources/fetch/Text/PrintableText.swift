@@ -23,19 +23,14 @@ enum PrintableText {
 
     /// Returns a URL as it was typed, without the user name and password.
     static func url(_ text: String) -> String {
-        let start = startOfAuthority(in: text)
-        let rest = text[start...]
+        // Of the slashes after a scheme, one may have been forgotten.
+        let afterScheme = text.drop { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        let slashes = ["://", ":/"].first { afterScheme.hasPrefix($0) }
+        let rest = slashes.map { afterScheme.dropFirst($0.count) } ?? text[...]
         // In what is refused, they may have any character unescaped.
-        let isRefused = WantedFile(url: text).flaw != nil
+        let isRefused = if case .failure = WantedFile(url: text).sent { true } else { false }
         let authority = isRefused ? rest : rest.prefix { !"/?#".contains($0) }
         guard let at = authority.lastIndex(of: "@") else { return escaping(text) }
-        return escaping(text[..<start] + "…" + text[at...])
-    }
-
-    /// Returns the end of a scheme with the slashes after it, of which one may have been forgotten.
-    private static func startOfAuthority(in text: String) -> String.Index {
-        let rest = text.drop { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
-        let slashes = ["://", ":/"].first { rest.hasPrefix($0) }
-        return slashes.map { rest.index(rest.startIndex, offsetBy: $0.count) } ?? text.startIndex
+        return escaping(text[..<rest.startIndex] + "…" + text[at...])
     }
 }

@@ -119,6 +119,7 @@ struct OptionsParsingTests {
             (["--checksum", "sha256:\(sum)0"], checksum("sha256:\(sum)0")),
             (["--json=1"], "unknown option \"--json=…\""), (["-vz"], "unknown option \"-z\""),
             (["-H", ": secret"], "the text after -H is not a header; write it like 'Name: value'"),
+            (["-H", ":a: secret"], "the text after -H is not a header; write it like 'Name: value'"),
         ]
     )
     func `a usage error names the value`(arguments: [String], expected: String) {

@@ -17,6 +17,10 @@ struct BarDisplayTests {
         BarDisplay(output: output.add, errors: errors.add, appearance: Appearance(isUnicode: false)) { (30, rows) }
     }
 
+    private func refresh(_ display: BarDisplay, _ files: [FileProgress], rejectedCount: Int = 0) {
+        display.refresh(files, TotalProgress(files, rejectedCount: rejectedCount))
+    }
+
     private var terminal: VirtualTerminal {
         var terminal = VirtualTerminal(columns: 30)
         terminal.feed(output.entries.joined())
@@ -28,7 +32,7 @@ struct BarDisplayTests {
         display.start()
         #expect(!terminal.isCursorVisible)
         let begun = [file("a", .running), file("b", .running, 10), file("c", .waiting, 0)]
-        display.refresh(begun, rate: nil, now: .now)
+        refresh(display, begun)
         #expect(
             terminal.lines == [
                 "a           [#####.....]  50%", "b           [#.........]  10%", "Total 0/3   [##........]  20%",
@@ -36,7 +40,7 @@ struct BarDisplayTests {
         )
         let files = [file("a", .running), file("b", .saved, 100), file("c", .running)]
         display.ended(files[1])
-        display.refresh(files, rate: nil, now: .now)
+        refresh(display, files)
         #expect(
             terminal.lines == [
                 "b           [##########] 100%", "a           [#####.....]  50%", "c           [#####.....]  50%",
@@ -53,7 +57,7 @@ struct BarDisplayTests {
         let display = display()
         let resumed = FileProgress("a", .running, 50, of: 100, resumed: 40)
         display.resumed(resumed)
-        display.refresh([resumed], rate: nil, now: .now)
+        refresh(display, [resumed])
         #expect(
             terminal.lines == [
                 "a           resumed after 40", "a           [#####.....]  50%", "Total 0/1   [#####.....]  50%",
@@ -63,10 +67,10 @@ struct BarDisplayTests {
 
     @Test func `reports go to standard error, once, while no bar is in the way`() {
         let display = display()
-        display.refresh([file("a", .running)], rate: nil, now: .now)
+        refresh(display, [file("a", .running)])
         display.report("something")
         #expect(errors.entries == [])
-        display.refresh([file("a", .running)], rate: nil, now: .now)
+        refresh(display, [file("a", .running)])
         display.finish(TotalProgress([file("a", .saved)]), elapsed: .seconds(2))
         #expect(errors.entries == ["fetch: something\n"])
     }
@@ -75,13 +79,13 @@ struct BarDisplayTests {
         let display = display()
         let files = [file("a", .running)]
         display.start()
-        display.refresh(files, rate: nil, now: .now)
+        refresh(display, files)
         display.suspend()
         #expect(terminal.isCursorVisible)
         output.add("$ fg\n")
-        display.resume()
+        display.start()
         #expect(!terminal.isCursorVisible)
-        display.refresh(files, rate: nil, now: .now)
+        refresh(display, files)
         #expect(terminal.lines.count == 5)
         #expect(terminal.lines[2] == "$ fg")
         #expect(terminal.lines[3].hasPrefix("a "))
@@ -89,8 +93,7 @@ struct BarDisplayTests {
 
     @Test func `files that can't be asked for count as failed`() {
         let display = display()
-        display.rejectedCount = 2
-        display.refresh([file("a", .running)], rate: nil, now: .now)
+        refresh(display, [file("a", .running)], rejectedCount: 2)
         #expect(terminal.lines.last?.hasPrefix("Total 2/3 ") == true)
         let total = TotalProgress([file("a", .saved)], rejectedCount: 2)
         #expect((total.savedCount, total.failedCount, total.fileCount) == (1, 2, 3))
@@ -98,13 +101,13 @@ struct BarDisplayTests {
 
     @Test(arguments: [1, 2]) func `a screen without room for files has the total alone`(rows: Int) {
         let display = display(rows: rows)
-        display.refresh([file("a", .running), file("b", .running)], rate: nil, now: .now)
+        refresh(display, [file("a", .running), file("b", .running)])
         #expect(terminal.lines.count == 1 && terminal.lines[0].hasPrefix("Total 0/2 "))
     }
 
     @Test(arguments: [3, 4, 6]) func `more files than rows are counted instead of shown`(rows: Int) {
         let display = display(rows: rows)
-        display.refresh((1...9).map { file("f\($0)", .running) }, rate: nil, now: .now)
+        refresh(display, (1...9).map { file("f\($0)", .running) })
         let shown = max(0, rows - 3)
         #expect(terminal.lines.count == shown + 2)
         #expect(terminal.lines[shown] == "and \(9 - shown) more")
@@ -112,9 +115,9 @@ struct BarDisplayTests {
 
     @Test func `nothing changed, nothing written`() {
         let display = display()
-        display.refresh([file("a", .running)], rate: nil, now: .now)
+        refresh(display, [file("a", .running)])
         let before = output.entries.joined()
-        display.refresh([file("a", .running)], rate: nil, now: .now)
+        refresh(display, [file("a", .running)])
         #expect(output.entries.joined() == before)
     }
 }

@@ -14,7 +14,7 @@ struct DisplayTests {
         var file = FileProgress("a", .saved, 1_500, of: 1_500)
         file.path = "dir/a\u{1B}[2J"
         file.elapsed = .seconds(2)
-        display.refresh([file], rate: 1, now: .now)
+        display.refresh([file], TotalProgress([file], rate: 1))
         display.resumed(file)
         display.ended(file)
         file = FileProgress("b", .saved, 1_500, of: 1_500, resumed: 500)

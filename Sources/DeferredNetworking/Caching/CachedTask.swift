@@ -10,7 +10,6 @@ final class CachedTask: EngineTask {
     /// The task's number in the exchange.
     private let number: Int
     private let connection: URLClient.CacheConnection
-    private let caller: URLClient.CacheConnection.Caller
 
     private struct State {
         /// Stops the cache's work, or the body.
@@ -23,9 +22,9 @@ final class CachedTask: EngineTask {
         var isAnswered = false
         /// The condition under which the body is not read.
         var isPaused: (@Sendable () -> Bool)?
-        /// Counts the changes of the condition, so that none is missed between looking and waiting.
-        var pauses = 0
-        var waiter: CheckedContinuation<Void, Never>?
+        /// Filled when the condition has changed, or the task is cancelled, so that neither is missed between looking
+        /// and waiting.
+        var change = Deferred<Void>()
     }
 
     private let state = Lock(State())
@@ -42,12 +41,6 @@ final class CachedTask: EngineTask {
         (self.exchange, self.number) = (exchange, number)
         connection = engine.connection
         let outer = exchange.settings
-        caller = .init(
-            task: outer.reporter,
-            partition: outer.cachePartition,
-            isPersonal: !outer.policies.authentication.isNone,
-            timeout: request.timeout
-        )
         var settings = Exchange.Settings(redirects: .none, rateLimit: outer.rateLimit, configure: outer.configure)
         if outer.policies.acceptsAnyPart { settings.policies = .ofChain }
         (settings.deadlines, settings.clock, settings.idle) = (outer.deadlines, outer.clock, outer.idle)
@@ -74,6 +67,12 @@ final class CachedTask: EngineTask {
         }
         // One that was cancelled before has ended.
         if isCancelled { return }
+        let caller = URLClient.CacheConnection.Caller(
+            task: exchange.settings.reporter,
+            partition: exchange.settings.cachePartition,
+            isPersonal: !exchange.settings.policies.authentication.isNone,
+            timeout: origin.request.timeout
+        )
         let loading = connection.load(origin.request, caller) { [origin, weak self] in origin.send($0, telling: self) }
         loading.upon(.immediate) { result in
             switch result {
@@ -81,35 +80,40 @@ final class CachedTask: EngineTask {
             case .failure(let error): self.end(nil, error)
             }
         }
-        stopOnCancel { loading.cancel() }
+        let mustStop = state.withLock { state in
+            // Once there is an answer, its body is stopped instead.
+            guard !state.isAnswered, !state.isCancelled else { return !state.isAnswered }
+            state.stop = { loading.cancel() }
+            return false
+        }
+        if mustStop { loading.cancel() }
     }
 
     func cancel() {
-        let (stop, waiter, isNew) = state.withLock { state in
+        let (stop, change, isNew) = state.withLock { state in
             defer { state.isCancelled = true }
-            return (state.stop.take(), state.waiter.take(), !state.isResumed)
+            return (state.stop.take(), state.change, !state.isResumed)
         }
         stop?()
-        waiter?.resume()
+        change.fill()
         if isNew { end(nil, CancellationError()) }
     }
 
     func pause(while isPaused: @escaping @Sendable () -> Bool) {
-        let (old, waiter) = state.withLock { state in
-            defer { state.isPaused = isPaused }
-            state.pauses += 1
-            return (state.isPaused, state.waiter.take())
+        let (old, change) = state.withLock { state in
+            defer { (state.isPaused, state.change) = (isPaused, Deferred()) }
+            return (state.isPaused, state.change)
         }
         withExtendedLifetime(old) {}
-        waiter?.resume()
+        change.fill()
     }
 
-    var silence: Duration? { state.withLock { $0.sending }?.silence }
+    var silence: Duration? { state.withLock { $0.sending }?.task?.silence }
 
-    func expire() { state.withLock { $0.sending }?.expire() }
+    func expire() { state.withLock { $0.sending }?.task?.expire() }
 
     func afterReading(_ body: @escaping @Sendable () -> Void) {
-        guard let sending = state.withLock({ $0.sending }) else { return body() }
+        guard let sending = state.withLock({ $0.sending })?.task else { return body() }
         sending.afterReading(body)
     }
 
@@ -120,16 +124,6 @@ final class CachedTask: EngineTask {
 
     func sent(by exchange: Exchange) {
         state.withLock { ($0.isSent, $0.sending) = (true, exchange) }
-    }
-
-    /// Keeps a closure that is called if the task is cancelled before it is answered; at once if it is already.
-    private func stopOnCancel(_ stop: @escaping @Sendable () -> Void) {
-        let isCancelled = state.withLock { state in
-            if state.isAnswered || state.isCancelled { return !state.isAnswered }
-            state.stop = stop
-            return false
-        }
-        if isCancelled { stop() }
     }
 
     /// Delivers a response, and reads its body as fast as it is wanted.
@@ -189,17 +183,10 @@ final class CachedTask: EngineTask {
 
     private func waitWhileHeld() async throws {
         while true {
-            let (isPaused, pauses, isCancelled) = state.withLock { ($0.isPaused, $0.pauses, $0.isCancelled) }
+            let (isPaused, change, isCancelled) = state.withLock { ($0.isPaused, $0.change, $0.isCancelled) }
             if isCancelled { throw CancellationError() }
             guard let isPaused, isPaused() else { return }
-            await withCheckedContinuation { waiter in
-                let isOver = state.withLock { state in
-                    guard state.pauses == pauses, !state.isCancelled else { return true }
-                    state.waiter = waiter
-                    return false
-                }
-                if isOver { waiter.resume() }
-            }
+            await change.future.value
         }
     }
 }

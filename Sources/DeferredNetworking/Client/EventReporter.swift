@@ -61,18 +61,14 @@ final class EventReporter: Sendable {
 
     /// - Parameter failure: The error of the attempt that is retried.
     func report(_ kind: URLClient.Event.Kind, failure: (any Error)? = nil) {
+        let isEnd = if case .finished = kind { true } else { false }
         let before = state.withLock { state in
-            let before = state
-            switch kind {
-            case .sent: state.current = 0
-            case .finished: state.hasFinished = true
-            default: break
-            }
-            return before
+            defer { state.hasFinished = state.hasFinished || isEnd }
+            if case .sent = kind { state.current = 0 }
+            return state
         }
         // A transfer that was cancelled may still report events.
         guard !before.hasFinished else { return }
-        let isEnd = if case .finished = kind { true } else { false }
         let event = URLClient.Event(
             kind: kind,
             request: identifier,

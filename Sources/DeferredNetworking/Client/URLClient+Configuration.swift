@@ -133,7 +133,7 @@ extension URLClient {
         /// after another takes one thread and one connection, and each thread starts when there is a request for it.
         ///
         /// Only for libcurl.
-        public var maximumThreads = min(4, Self.processorCount)
+        public var maximumThreads = min(4, ProcessInfo.processInfo.activeProcessorCount)
 
         /// The maximum number of requests in flight; `nil` for no limit.
         ///
@@ -192,8 +192,6 @@ extension URLClient {
         /// block: over ``Engine/libcurl``, other requests of the client would stall meanwhile. The events of one request
         /// come in order, except that a cancellation doesn't wait for an event that is being reported.
         public var monitor: (@Sendable (Event) -> Void)?
-
-        private static let processorCount = ProcessInfo.processInfo.activeProcessorCount
 
         /// Creates a configuration with the defaults.
         public init() {}

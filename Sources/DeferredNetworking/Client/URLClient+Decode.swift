@@ -31,11 +31,7 @@ extension URLClient {
         if let type = decoder.mediaType, request.value(forHTTPHeaderField: "Accept") == nil {
             request.setValue(type, forHTTPHeaderField: "Accept")
         }
-        let body = begin(request, .inRequest, counting: .received, options) { body, head in
-            _ = try head.requiringHTTP()
-            return body
-        }
-        return body.map(on: .any()) { try decoder.decode(type, from: $0) }
+        return begin(request, options: options).map(on: .any()) { try decoder.decode(type, from: $0.0) }
     }
 
     /// Begins a `GET` request, and decodes its response, by default from JSON. See

@@ -157,7 +157,7 @@ extension URLClient {
     ) -> Task<(Data, ResponseHead)> {
         let resumable = options.resumesUpload ? body.resumable : nil
         let (request, source) = body.set(in: request)
-        return begin(request, source, counting: .sent, options, resuming: resumable) { ($0, try $1.requiringHTTP()) }
+        return begin(request, source, counting: .sent, options, resuming: resumable)
     }
 
     /// Begins a `POST` request with a body. See ``upload(_:from:options:)-(URLRequest,_,_)``.

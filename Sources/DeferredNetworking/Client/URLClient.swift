@@ -77,7 +77,7 @@ public final class URLClient: Sendable {
     ///   short, ``URLClientError/Code/deadlineExceeded`` for the total deadline and `URLError.timedOut` for the other ones,
     ///   ``URLClientError/Code/shutDown`` after a shutdown, and otherwise with a `URLError` that has the failing URL.
     public func begin(_ request: URLRequest, options: RequestOptions = .init()) -> Task<(Data, ResponseHead)> {
-        begin(request, .inRequest, counting: .received, options) { ($0, try $1.requiringHTTP()) }
+        begin(request, .inRequest, counting: .received, options)
     }
 
     /// Begins a `GET` request. See ``begin(_:options:)-(URLRequest,_)``.
@@ -86,14 +86,13 @@ public final class URLClient: Sendable {
     }
 
     /// Begins a request, and reports the progress of the body in one direction.
-    func begin<Value: Sendable>(
+    func begin(
         _ request: URLRequest,
         _ body: CheckedRequest.Body,
         counting direction: BodyProgress.Direction,
         _ options: RequestOptions,
-        resuming resumable: ResumableBody? = nil,
-        as make: @escaping @Sendable (Data, ResponseHead) throws -> Value
-    ) -> Task<Value> {
+        resuming resumable: ResumableBody? = nil
+    ) -> Task<(Data, ResponseHead)> {
         transport.gather(
             request,
             { () throws(URLClientError) in
@@ -104,9 +103,8 @@ public final class URLClient: Sendable {
             policies: policies(options),
             counting: direction,
             resuming: resumable,
-            in: ProgressReporter(unit: .bytes),
-            as: make
-        )
+            in: ProgressReporter(unit: .bytes)
+        ) { ($0, try $1.requiringHTTP()) }
     }
 
     func policies(_ options: RequestOptions) -> RequestPolicies {

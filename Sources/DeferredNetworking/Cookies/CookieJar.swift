@@ -47,10 +47,14 @@ package struct CookieJar: @unchecked Sendable {
 
     private func cookies(for url: URL, now: Date) -> [HTTPCookie] {
         guard let place = CookiePlace(url) else { return [] }
-        return (storage.cookies ?? []).filter { cookie in
+        return unexpired(now).filter { cookie in
             place.isIn(domain: cookie.domain) && place.isIn(path: cookie.path) && (place.isSecure || !cookie.isSecure)
-                && cookie.expiresDate.map { $0 > now } ?? true
         }.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }
+    }
+
+    /// Returns the cookies that haven't expired: the storage keeps the others until another one is set.
+    private func unexpired(_ now: Date) -> [HTTPCookie] {
+        (storage.cookies ?? []).filter { cookie in cookie.expiresDate.map { $0 > now } ?? true }
     }
 
     /// Stores the cookies of a response's head, and calls `body` on another thread when that is done.
@@ -105,11 +109,8 @@ package struct CookieJar: @unchecked Sendable {
             domain.hasPrefix(".") ? domain.lowercased() : "." + domain.lowercased()
         }
         let new = dotted(domain)
-        return (storage.cookies ?? []).contains { cookie in
-            // The storage keeps those that have expired until another one is set.
-            guard cookie.isSecure, cookie.name == name, cookie.expiresDate.map({ $0 > now }) ?? true else {
-                return false
-            }
+        return unexpired(now).contains { cookie in
+            guard cookie.isSecure, cookie.name == name else { return false }
             let old = dotted(cookie.domain)
             return old.hasSuffix(new) || new.hasSuffix(old)
         }

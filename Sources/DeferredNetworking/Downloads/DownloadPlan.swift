@@ -35,22 +35,31 @@ enum DownloadPlan {
         }
         let field = response.value(of: "Content-Range")
         let range = field.flatMap(ContentRange.init)
+        // Unless the response is of use.
+        self = .startOver
         switch response.status.code {
         case 206 where isRangeRequested:
-            let isRest = Self.continues(response, range, length: length, validator: validator)
-            self = isRest ? .append : .startOver
+            guard let bytes = range?.bytes, bytes.lowerBound == length, response.value(of: "Content-Encoding") == nil,
+                validator?.isSame(as: response) == true
+            else { return }
+            // The rest must reach the end of the file, and the length of the file must be known and unchanged.
+            let totals = [range?.total, validator?.total].compactMap { $0 }
+            if !totals.isEmpty, totals.allSatisfy({ $0 == bytes.upperBound + 1 }) { self = .append }
         case 416 where isRangeRequested:
-            self = Self.afterRefusal(response, range, length: length, validator: validator)
+            guard let range, range.bytes == nil, range.total == length, let validator,
+                // A refusal needs no validator, if the part is known to be the whole of one response.
+                validator.total == length && !validator.differs(from: response)
+                    || validator.total == nil && validator.isSame(as: response)
+            else { return }
+            let headers: HTTPHeaders = ["Content-Length": String(length)]
+            self = .alreadyComplete(ResponseHead(url: response.url, status: 200, headers: headers))
         case 200..<300 where isRangeRequested && (response.status != 200 || field != nil && range == nil):
             // What remains of the file, or how it was changed, is anybody's guess.
-            self = .startOver
+            break
         case 200..<300:
             let expected = BodyLength.expected(from: response, method: "GET")
             // It has no meaning but in a 206, but servers that forget the status do send parts.
-            if let range, response.status != 206, !Self.isWhole(range, expected) {
-                self = .startOver
-                return
-            }
+            if let range, response.status != 206, !Self.isWhole(range, expected) { return }
             let isResumable = response.status == 200 && response.value(of: "Content-Encoding") == nil
             self = .restart(isResumable ? ResumeValidator(from: response, total: expected, url: url) : nil)
         default:
@@ -61,34 +70,5 @@ enum DownloadPlan {
     private static func isWhole(_ range: ContentRange, _ length: Int64?) -> Bool {
         guard let bytes = range.bytes, let total = range.total else { return false }
         return Int64(bytes.count) == total && (length ?? total) == total
-    }
-
-    private static func continues(
-        _ response: ResponseHead,
-        _ range: ContentRange?,
-        length: Int64,
-        validator: ResumeValidator?
-    ) -> Bool {
-        guard let bytes = range?.bytes, bytes.lowerBound == length, response.value(of: "Content-Encoding") == nil,
-            validator?.isSame(as: response) == true
-        else { return false }
-        // The rest must reach the end of the file, and the length of the file must be known and unchanged.
-        let totals = [range?.total, validator?.total].compactMap { $0 }
-        return !totals.isEmpty && totals.allSatisfy { $0 == bytes.upperBound + 1 }
-    }
-
-    private static func afterRefusal(
-        _ response: ResponseHead,
-        _ range: ContentRange?,
-        length: Int64,
-        validator: ResumeValidator?
-    ) -> DownloadPlan {
-        guard let range, range.bytes == nil, range.total == length, let validator,
-            // A refusal needs no validator, if the part is known to be the whole of one response.
-            validator.total == length && !validator.differs(from: response)
-                || validator.total == nil && validator.isSame(as: response)
-        else { return .startOver }
-        let headers: HTTPHeaders = ["Content-Length": String(length)]
-        return .alreadyComplete(ResponseHead(url: response.url, status: 200, headers: headers))
     }
 }

@@ -20,7 +20,6 @@ struct FileReceiver: ResponseReceiver {
 
     /// The file of the attempt.
     private var file: PartialFile?
-    private var url: URL
     private var isRangeRequested = false
     private var body = Body.nothing
 
@@ -30,7 +29,6 @@ struct FileReceiver: ResponseReceiver {
     /// - Parameter onProgress: receives the progress of the whole file, including bytes from earlier downloads.
     init(to destination: URL, resuming: Bool, onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in }) {
         (self.destination, isResuming, self.onProgress) = (destination, resuming, onProgress)
-        url = destination
     }
 
     var wantsOwnConnection: Bool { true }
@@ -48,7 +46,7 @@ struct FileReceiver: ResponseReceiver {
                 isOver: { [weak exchange] in exchange?.hasEnded ?? true }
             )
         isRangeRequested = self.file == nil && file.canResume
-        (self.file, body, url) = (file, .nothing, request.url)
+        (self.file, body) = (file, .nothing)
         // Offsets count bytes of the file itself, not of a compressed form.
         let result = isResumable ? request.setting("identity", for: "Accept-Encoding") : request
         guard isRangeRequested, let validator = file.validator else { return result }
@@ -65,7 +63,7 @@ struct FileReceiver: ResponseReceiver {
         defer { self.file = file }
         let plan = DownloadPlan(
             head,
-            of: url,
+            of: exchange.url,
             isRangeRequested: isRangeRequested,
             length: file.length,
             validator: file.validator
@@ -86,7 +84,7 @@ struct FileReceiver: ResponseReceiver {
             let range = head.value(of: "Content-Range").map { " with Content-Range: \(DisplayText.quoted($0))" } ?? ""
             throw URLError(
                 .badServerResponse,
-                failing: url,
+                failing: exchange.url,
                 description: "The response has status \(head.status.code)\(range), so its body is not the whole file; "
                     + "correct the server",
                 underlying: ResponseFraming.UnusableRange()
@@ -110,39 +108,23 @@ struct FileReceiver: ResponseReceiver {
     }
 
     mutating func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd {
-        let end = end(of: result)
-        guard case .result = end else { return end }
+        let received: Result<ReceivedResponse, any Error>
+        do {
+            var head = try result.get()
+            switch body {
+            case .file: break
+            case .alreadyComplete(let complete): head = complete
+            case .nothing: throw URLError(.badServerResponse, failing: head.url)
+            }
+            try file?.complete()
+            received = .success(.file(head))
+        } catch {
+            let underlying = (error as? URLError)?.userInfo[NSUnderlyingErrorKey]
+            if isRangeRequested, underlying is ResponseFraming.UnusableRange { return .startOver }
+            received = .failure(error)
+        }
         file?.abandon()
         file = nil
-        return end
-    }
-
-    private mutating func end(of result: Result<ResponseHead, any Error>) -> AttemptEnd {
-        let head: ResponseHead
-        switch result {
-        case .success(let received): head = received
-        case .failure(let error as URLError)
-        where isRangeRequested && error.userInfo[NSUnderlyingErrorKey] is ResponseFraming.UnusableRange:
-            return .startOver
-        case .failure(let error):
-            return .result(.failure(error))
-        }
-        switch body {
-        case .file:
-            return complete(with: head)
-        case .alreadyComplete(let complete):
-            return self.complete(with: complete)
-        case .nothing:
-            return .result(.failure(URLError(.badServerResponse, failing: head.url)))
-        }
-    }
-
-    private mutating func complete(with head: ResponseHead) -> AttemptEnd {
-        do throws(CocoaError) {
-            try file?.complete()
-            return .result(.success(.file(head)))
-        } catch {
-            return .result(.failure(error))
-        }
+        return .result(received)
     }
 }

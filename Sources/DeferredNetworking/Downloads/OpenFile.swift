@@ -3,20 +3,11 @@ import Foundation
 
 /// A regular file that one download of this process has open.
 final class OpenFile: Sendable {
-    private struct Identity: Hashable {
-        let device: dev_t
-        let inode: ino_t
-
-        init(_ status: stat) {
-            (device, inode) = (status.st_dev, status.st_ino)
-        }
-    }
-
     /// The files that downloads of this process are writing. The system's locks may only exclude other processes.
-    private static let locked = Lock<[Identity: OpenFile]>([:])
+    private static let locked = Lock<[FileIdentity: OpenFile]>([:])
 
     let descriptor: Int32
-    private let identity: Identity
+    private let identity: FileIdentity
 
     /// Returns true once the download has ended.
     private let isOver: @Sendable () -> Bool
@@ -33,14 +24,14 @@ final class OpenFile: Sendable {
         }
         self.descriptor = descriptor
         self.isOver = isOver
-        identity = Identity(status)
+        identity = FileIdentity(status)
     }
 
     var length: Int64? { POSIXFile.status(of: descriptor).map { Int64($0.st_size) } }
 
     /// Returns true if `path` names this file.
     func isAt(_ path: String) -> Bool {
-        POSIXFile.statusWithoutFollowing(path).map(Identity.init) == identity
+        POSIXFile.statusWithoutFollowing(path).map(FileIdentity.init) == identity
     }
 
     /// Locks the file until it is closed, and returns true, or returns false if another download has it.
@@ -54,16 +45,11 @@ final class OpenFile: Sendable {
         }
         // Or this one has ended itself meanwhile, and the next one has the file.
         // Some file systems have no locks. Then other processes have to look after themselves.
-        let isLocked = isOwner.withLock { isOwner in
+        return isOwner.withLock { isOwner in
             isOwner
                 && (POSIXFile.lockAgainstOtherProcesses(descriptor)
                     || [ENOLCK, ENOSYS, ENOTSUP].contains(errno))
         }
-        guard isLocked else {
-            leaveTable()
-            return false
-        }
-        return true
     }
 
     /// Changes the file, and returns true, or returns false if another download has taken it.
@@ -74,12 +60,7 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Closes a file that isn't locked.
-    func closeUnlocked() {
-        _ = Foundation.close(descriptor)
-    }
-
-    /// Unlocks and closes the file.
+    /// Unlocks the file, if it is locked, and closes it.
     func close() {
         giveUp()
         _ = Foundation.close(descriptor)

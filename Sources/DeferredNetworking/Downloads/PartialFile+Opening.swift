@@ -49,7 +49,7 @@ extension PartialFile {
                 let file = OpenFile(descriptor, isOver: isOver)
             else { throw FileFailure.writing(path) }
             guard file.lock() else {
-                file.closeUnlocked()
+                file.close()
                 throw FileFailure.locked(path)
             }
             // Between open and lock, the other download may have renamed or deleted the file.

@@ -102,7 +102,7 @@ struct PartialFile {
                 throw failure
             }
         }
-        closeFile()
+        file.take()?.close()
     }
 
     /// Closes an incomplete file. It is kept if it can be resumed, and otherwise deleted.
@@ -114,7 +114,7 @@ struct PartialFile {
                 _ = unlink(path)
             }
         }
-        closeFile()
+        file.take()?.close()
     }
 
     /// Changes a file, which belongs to this download alone meanwhile.
@@ -126,10 +126,6 @@ struct PartialFile {
         guard let file, try file.change({ () throws(CocoaError) in try body(file) }) else {
             throw FileFailure.writing(path, .EBADF)
         }
-    }
-
-    private mutating func closeFile() {
-        file.take()?.close()
     }
 
     private mutating func write(_ newValidator: ResumeValidator) throws(CocoaError) {

@@ -139,11 +139,9 @@ package enum EngineEvent: Sendable {
     /// The timings of the task. Sent just before its end.
     case measured(URLClient.Metrics)
 
-    /// The end, with the last head that the engine received, and its trailers. Always the last event of a task.
+    /// The end, with the last head that the engine received, and its trailers. Always the last event of a task. An
+    /// engine that is gone ends its tasks with ``URLClientError/shutDown``.
     case ended(ResponseHead?, error: (any Error)?)
-
-    /// The engine is gone, and sends no more events.
-    case invalidated
 }
 
 /// Takes the request to send instead, or nil for the redirect as the response.

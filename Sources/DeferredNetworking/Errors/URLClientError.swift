@@ -53,7 +53,7 @@ public struct URLClientError: Error, Sendable {
     public let code: Code
 
     /// The URL of the request, or the one that it had been redirected to; `nil` if it had none.
-    public private(set) var url: URL?
+    public let url: URL?
 
     /// The head of the refused response; `nil` if the error isn't about a response.
     public let head: ResponseHead?
@@ -69,11 +69,7 @@ public struct URLClientError: Error, Sendable {
     }
 
     /// Returns this error with `url`, unless it has a URL already.
-    func about(_ url: URL?) -> URLClientError {
-        var result = self
-        result.url = self.url ?? url
-        return result
-    }
+    func about(_ url: URL?) -> URLClientError { URLClientError(code, url: self.url ?? url, head: head) }
 }
 
 extension URLClientError: Equatable {

@@ -97,14 +97,8 @@ final class AttemptDeadlines: Sendable {
         _ expire: @escaping @Sendable (any Error) -> Void
     ) {
         note(stopwatch.elapsed)
-        arm { $0.closures = Closures(silence: silence, afterReading: afterReading, expire: expire) }
-    }
-
-    /// Begins the deadlines of an attempt.
-    func begin(_ exchange: Exchange) {
-        begin(silence: { exchange.silence }, afterReading: { exchange.afterReading($0) }) {
-            exchange.abort(with: $0, by: self)
-        }
+        state.withLock { $0.closures = Closures(silence: silence, afterReading: afterReading, expire: expire) }
+        check(at: nextDeadline?.time)
     }
 
     /// Suspends the idle deadline while `isForgiven` returns true: then the reader causes the silence.
@@ -137,13 +131,12 @@ final class AttemptDeadlines: Sendable {
         timer?.cancel()
     }
 
-    /// Sets the timer, after a change of the state.
-    private func arm(_ change: (inout State) -> Void = { _ in }) {
+    /// Sets the timer, unless the attempt has ended.
+    private func check(at time: Duration?, hasRead: Bool = false) {
         let old = state.withLock { state in
-            change(&state)
             let old = state.timer.take()
-            guard state.closures != nil, let (time, _) = nextDeadline else { return old }
-            state.timer = stopwatch.timer(at: time) { self.check() }
+            guard state.closures != nil, let time else { return old }
+            state.timer = stopwatch.timer(at: time) { self.check(hasRead: hasRead) }
             return old
         }
         old?.cancel()
@@ -158,16 +151,10 @@ final class AttemptDeadlines: Sendable {
         let now = stopwatch.elapsed
         if let lastByte { note(now - lastByte) }
         if isWaiting.load(ordering: .relaxed) { note(now) }
-        guard let (time, reason) = nextDeadline, time <= now else { return arm() }
+        guard let (time, reason) = nextDeadline, time <= now else { return check(at: nextDeadline?.time) }
         if !hasRead, let afterReading = closures?.afterReading {
             // The engine's thread may be busy for long.
-            let timer = stopwatch.timer(at: now + Self.readingTime) { self.check(hasRead: true) }
-            let old = state.withLock { state -> ClockTimer? in
-                guard state.closures != nil else { return timer }
-                defer { state.timer = timer }
-                return state.timer
-            }
-            old?.cancel()
+            check(at: now + Self.readingTime, hasRead: true)
             return afterReading { self.check(hasRead: true) }
         }
         closures?.expire(error(reason))

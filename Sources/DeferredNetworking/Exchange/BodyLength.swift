@@ -9,8 +9,8 @@ enum BodyLength {
             return 0
         }
         // Bytes are counted after decoding, and the decoded length isn't announced.
-        guard hasIdentityCoding(head, field: "Content-Encoding") else { return nil }
-        if !isEncoded(head), let length = head.value(of: "Content-Length") {
+        guard !isCoded(head, by: "Content-Encoding") else { return nil }
+        if !isCoded(head, by: "Transfer-Encoding"), let length = head.value(of: "Content-Length") {
             return parse(length)
         }
         // A chunked body has no announced length, but a 206's Content-Range has.
@@ -28,13 +28,9 @@ enum BodyLength {
         return lengths.count == 1 ? lengths.first ?? nil : nil
     }
 
-    /// Returns true if a transfer coding frames the body, so that `Content-Length` is ignored.
-    static func isEncoded(_ head: ResponseHead) -> Bool {
-        !hasIdentityCoding(head, field: "Transfer-Encoding")
-    }
-
-    private static func hasIdentityCoding(_ head: ResponseHead, field: String) -> Bool {
-        guard let coding = head.value(of: field) else { return true }
-        return coding.isEmpty || coding.lowercased() == "identity"
+    /// Returns true if a field names a coding. A transfer coding frames the body, so that `Content-Length` is ignored.
+    static func isCoded(_ head: ResponseHead, by field: String) -> Bool {
+        guard let coding = head.value(of: field) else { return false }
+        return !coding.isEmpty && coding.lowercased() != "identity"
     }
 }

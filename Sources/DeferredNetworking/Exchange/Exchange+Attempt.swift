@@ -76,8 +76,8 @@ extension Exchange {
     // MARK: Beginning
 
     private func prepare(_ request: CheckedRequest, _ isNewAttempt: Bool, _ attempt: inout Attempt) {
-        if isNewAttempt, let error = beginDeadlines(request) { return abort(with: error) }
         do {
+            if isNewAttempt { try beginDeadlines(request) }
             let request = try attempt.receiver.begin(request, of: self)
             if let next = try state.withLock({ try $0.machine.prepared(request) }) { start(next.request, next.task) }
         } catch {
@@ -85,10 +85,10 @@ extension Exchange {
         }
     }
 
-    /// - Returns: the error of a deadline that expires at once.
-    private func beginDeadlines(_ request: CheckedRequest) -> (any Error)? {
-        let engine = state.withLock { $0.retained }?.engine
-        guard let limits = settings.deadlines ?? engine?.idleTimeout.map({ .init(idle: $0) }) else { return nil }
+    /// - Throws: the error of a deadline that expires at once.
+    private func beginDeadlines(_ request: CheckedRequest) throws {
+        let engine = retained?.engine
+        guard let limits = settings.deadlines ?? engine?.idleTimeout.map({ .init(idle: $0) }) else { return }
         let deadlines = AttemptDeadlines(
             limits,
             request,
@@ -96,10 +96,12 @@ extension Exchange {
             margin: engine?.deadlineMargin ?? .zero,
             clock: settings.clock
         )
-        if let error = deadlines.passed { return error }
+        if let error = deadlines.passed { throw error }
         state.withLock { $0.parts.deadlines = deadlines }
-        deadlines.begin(self)
-        return nil
+        deadlines.begin(
+            silence: { self.task?.silence },
+            afterReading: { body in if let task = self.task { task.afterReading(body) } else { body() } }
+        ) { self.abort(with: $0, by: deadlines) }
     }
 
     private func start(_ request: CheckedRequest, _ number: Int) {
@@ -188,13 +190,10 @@ extension Exchange {
         // One that was cancelled after the last byte, and before this, leaves no file either.
         if let cancellation, case .success = final { final = .failure(cancellation) }
         switch attempt.receiver.finish(final.mapError { $0.naming(url) }) {
-        case .result(let result):
+        case .result(let outcome):
             endDeadlines()
             let isResumable = attempt.receiver.isResumable
-            let (outcome, question) = state.withLock { state in
-                let outcome = Machine.Outcome(result: result, head: state.machine.lastHead)
-                return (outcome, state.machine.question(after: outcome, isResumable: isResumable))
-            }
+            let question = state.withLock { $0.machine.question(after: outcome, isResumable: isResumable) }
             let pause = question.flatMap { question in locals.restore { question(Date()) } }
             handle { $0.machine.judged(outcome, pause: pause) }
         case .delivered(let error):
@@ -229,7 +228,6 @@ extension Exchange {
 
     /// Answers a question about a redirect: nil takes it as the response.
     private func follow(_ request: URLRequest?, round: Int) {
-        let retained = state.withLock { $0.retained }
         do throws(URLClientError) {
             if let url = request?.url { try retained?.engine.check(url) }
             handle { $0.machine.answered(request.map { .follow($0) } ?? .deliver, round: round) }
@@ -253,18 +251,11 @@ extension Exchange {
 extension ExchangeStateMachine.Answer {
     /// Converts an answer from the platform's types.
     fileprivate init(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?, url: URL) {
-        switch disposition {
-        case .useCredential:
-            if let user = credential?.user, let password = credential?.password {
-                self = .authenticate(user: user, password: password)
-            } else {
-                self = .deliver
-            }
-        case .cancelAuthenticationChallenge:
+        if disposition == .useCredential, let user = credential?.user, let password = credential?.password {
+            self = .authenticate(user: user, password: password)
+        } else if disposition == .cancelAuthenticationChallenge {
             self = .fail(URLError(.userCancelledAuthentication, failing: url))
-        case .performDefaultHandling, .rejectProtectionSpace:
-            self = .deliver
-        @unknown default:
+        } else {
             self = .deliver
         }
     }

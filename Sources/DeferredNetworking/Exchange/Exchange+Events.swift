@@ -66,8 +66,6 @@ extension Exchange {
             parts.delegate?.measured(metrics)
         case .ended(let head, let error):
             receive(nil, nil, end: (head, error), of: task)
-        case .invalidated:
-            handle { $0.machine.invalidated(task: task) }
         }
     }
 
@@ -97,21 +95,15 @@ extension Exchange {
         of task: Int,
         _ answer: ChallengeAnswer
     ) {
-        switch disposition {
-        case .useCredential:
-            if let user = credential?.user, let password = credential?.password,
-                !state.withLock({ $0.machine.mayTry(user: user, password: password) })
-            {
-                return answer(.performDefaultHandling, nil)
-            }
-        case .cancelAuthenticationChallenge:
+        if disposition == .useCredential, let user = credential?.user, let password = credential?.password,
+            !state.withLock({ $0.machine.mayTry(user: user, password: password) })
+        {
+            return answer(.performDefaultHandling, nil)
+        }
+        if disposition == .cancelAuthenticationChallenge {
             // The platform's own error would be that of a task which was cancelled.
             let url = state.withLock { $0.machine.request.url }
             abort(with: URLError(ChallengeHandling.refusalCode(of: challenge), failing: url), of: task)
-        case .performDefaultHandling, .rejectProtectionSpace:
-            break
-        @unknown default:
-            break
         }
         answer(disposition, credential)
     }

@@ -57,9 +57,8 @@ extension Exchange {
 
     /// Begins, or begins again after a pause.
     ///
-    /// - Parameter retained: The engine for all tasks; nil if the engine is gone.
-    func admitted(_ retained: RetainedEngine?) {
-        guard let retained else { return cancel(with: URLClientError.shutDown) }
+    /// - Parameter retained: The engine for all tasks.
+    func admitted(_ retained: RetainedEngine) {
         state.withLock { if $0.retained == nil, !$0.machine.hasEnded { $0.retained = retained } }
         handle { $0.machine.admitted() }
     }
@@ -69,21 +68,24 @@ extension Exchange {
     /// - Parameter error: The error that the event ends the attempt or the request with, if it is one that may.
     func handle(_ error: (any Error)? = nil, _ event: (inout State) -> Void) {
         var attempt: Attempt?
-        let (steps, end, task) = state.withLock { state in
+        let (steps, lateTask) = state.withLock { state in
             let count = state.machine.actions.count
             event(&state)
-            let task = state.machine.actions.count > count ? state.lateTask(error) : nil
+            // A task that a deadline ends is told so before anybody can begin another attempt, which must not get the
+            // same connection, and after the machine, which is not to take its end for another one.
+            let isLate = state.machine.actions.count > count && error?.isLate == true
+            let lateTask = isLate ? state.parts.task : nil
             attempt = state.take()
             var steps: [Machine.Step] = []
             swap(&steps, &state.machine.steps)
-            return (steps, state.machine.hasEnded && !steps.isEmpty ? state.takeEnd() : nil, task)
+            return (steps, lateTask)
         }
-        task?.expire()
+        lateTask?.expire()
         perform(&attempt)
-        for step in steps { perform(step, end) }
+        for step in steps { perform(step) }
     }
 
-    private func perform(_ step: Machine.Step, _ end: End?) {
+    private func perform(_ step: Machine.Step) {
         switch step {
         case .arrive:
             settings.transport?.arrived(self)
@@ -99,13 +101,13 @@ extension Exchange {
             events?.report(.retried(attempt: attempt, after: duration), failure: error?.naming(url))
             pause(duration, round: round)
         case .stop:
-            end?.stop?()
+            state.withLock { $0.stop.take() }?()
         case .deliver(let response):
             state.withLock { $0.completion.take() }?(.success(response)) { _ in }
         case .finish(let result):
-            state.withLock { $0.completion.take() }?(result.mapError { $0.naming(url) }) { conclude($0, end?.timer) }
+            state.withLock { $0.completion.take() }?(result.mapError { $0.naming(url) }) { conclude($0) }
         case .finishStream(let error):
-            conclude(error?.naming(url), end?.timer)
+            conclude(error?.naming(url))
         case .leave:
             settings.transport?.left(identifier)
         }
@@ -144,26 +146,12 @@ extension Exchange {
         if isOver { stop() }
     }
 
-    private func conclude(_ error: (any Error)?, _ timer: ClockTimer?) {
+    /// Reports the end. What an exchange that has ended no longer needs is released outside of the lock.
+    private func conclude(_ error: (any Error)?) {
+        let (timer, stop) = state.withLock { ($0.timer.take(), $0.stop.take()) }
         timer?.cancel()
+        withExtendedLifetime(stop) {}
         events?.report(.finished(error))
-    }
-
-    /// The parts that an exchange that has ended no longer needs, for use and release outside of the lock.
-    struct End {
-        var timer: ClockTimer?
-        var stop: (@Sendable () -> Void)?
-    }
-}
-
-extension Exchange.State {
-    /// Returns the task that a deadline has ended with this error. It is told before anybody can begin another attempt, which
-    /// must not get the same connection, and after the machine, which is not to take its end for another one.
-    fileprivate func lateTask(_ error: (any Error)?) -> (any EngineTask)? { error?.isLate == true ? parts.task : nil }
-
-    fileprivate mutating func takeEnd() -> Exchange.End {
-        defer { (timer, stop) = (nil, nil) }
-        return Exchange.End(timer: timer, stop: stop)
     }
 }
 

@@ -196,7 +196,7 @@ package final class Exchange: Sendable {
 
     /// Pauses or resumes reading the response, if the engine supports it: see ``EngineTask/pause(while:)``.
     package func pause(while isPaused: @escaping @Sendable () -> Bool) {
-        parts.task?.pause(while: isPaused)
+        task?.pause(while: isPaused)
     }
 
     /// Suspends the idle deadline while `isForgiven` returns true: then the reader causes the silence.
@@ -206,17 +206,8 @@ package final class Exchange: Sendable {
 
     // MARK: For the engine
 
-    /// The time since the last byte on the connection: see ``EngineTask/silence``.
-    var silence: Duration? { parts.task?.silence }
-
-    /// Calls a closure once what has come by now was read: see ``EngineTask/afterReading(_:)``.
-    func afterReading(_ body: @escaping @Sendable () -> Void) {
-        guard let task = parts.task else { return body() }
-        task.afterReading(body)
-    }
-
-    /// Notes that the connection may be dead: see ``EngineTask/expire()``.
-    func expire() { parts.task?.expire() }
+    /// The task that sends the current request, once it was made.
+    var task: (any EngineTask)? { parts.task }
 
     /// The engine, which isn't invalidated while this reference to it is retained.
     var retained: RetainedEngine? { state.withLock { $0.retained } }

@@ -91,26 +91,20 @@ extension ExchangeStateMachine {
     mutating func completed(task: Int, head: ResponseHead?, error: (any Error)?) {
         tasks -= 1
         switch state {
-        case .holding(let run, _) where run.task == task:
+        case .deciding(_, let run?) where run.task == task:
             judge(result(of: run, trailers: head?.trailers, error: error))
         case .running(let run) where run.task == task:
             if error == nil, run.head == nil, let head, head.status.isRedirection { return deliver(head) }
             judge(result(of: run, trailers: head?.trailers, error: error))
         case .stopping(let run, let stop) where run.task == task:
+            // An engine that is gone sends no next request.
+            if let error = error as? URLClientError, case .shutDown = error.code { return fail(with: error) }
             stopped(run, for: stop)
         case .ended where tasks == 0:
             actions.append(.release)
-        case .new, .queued, .preparing, .running, .stopping, .holding, .deciding, .judging, .finishing, .asking,
-            .pausing, .ended:
+        case .queued, .preparing, .running, .stopping, .deciding, .judging, .finishing, .asking, .pausing, .ended:
             break
         }
-    }
-
-    /// Handles the end of a task whose session is gone.
-    mutating func invalidated(task: Int) {
-        guard isCurrent(task) else { return completed(task: task, head: nil, error: nil) }
-        tasks -= 1
-        judge(.failure(URLClientError.shutDown))
     }
 
     private mutating func stop(for reason: Stop, task: Int) {
@@ -151,7 +145,7 @@ extension ExchangeStateMachine {
             consider(head, holding: nil)
         case .challenge:
             round += 1
-            state = .deciding(.challenge(run.head))
+            state = .deciding(.challenge(run.head), holding: nil)
             actions.append(.askAboutChallenge(failures: credentials.count, round: round))
         case .rewind:
             judge(.failure(BodyStreams.exhausted(request.url)))
@@ -160,16 +154,12 @@ extension ExchangeStateMachine {
 
     /// Handles the answer to the question of this round. Late and repeated answers are ignored.
     mutating func answered(_ answer: Answer, round: Int) {
-        guard round == self.round else { return }
-        switch state {
-        case .deciding(.redirect(let head, let proposal, let body)):
-            answeredRedirect(answer, head, proposal: proposal, body, holding: nil)
-        case .deciding(.challenge(let head)):
-            answeredChallenge(answer, head: head)
-        case .holding(let run, .redirect(let head, let proposal, let body)):
+        guard round == self.round, case .deciding(let question, let run) = state else { return }
+        switch question {
+        case .redirect(let head, let proposal, let body):
             answeredRedirect(answer, head, proposal: proposal, body, holding: run)
-        case .holding, .new, .queued, .preparing, .running, .stopping, .judging, .finishing, .asking, .pausing, .ended:
-            break
+        case .challenge(let head):
+            answeredChallenge(answer, head: head)
         }
     }
 
@@ -184,8 +174,7 @@ extension ExchangeStateMachine {
         ) {
         case .follow(let proposal, let body):
             round += 1
-            let question = Question.redirect(head, proposal: proposal, body)
-            state = run.map { .holding($0, question) } ?? .deciding(question)
+            state = .deciding(.redirect(head, proposal: proposal, body), holding: run)
             actions.append(.askAboutRedirect(head, proposal: proposal, round: round))
         case .deliver:
             deliver(head, holding: run)

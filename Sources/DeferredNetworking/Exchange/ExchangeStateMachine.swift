@@ -14,9 +14,6 @@ import FoundationNetworking
 /// An event leaves what it decides in ``actions`` and ``steps``.
 struct ExchangeStateMachine {
     enum State {
-        /// The request has not asked for its turn.
-        case new
-
         /// The request waits for its turn, for the first time or after a pause.
         case queued
 
@@ -29,11 +26,8 @@ struct ExchangeStateMachine {
         /// The task was cancelled by this machine, and its end is awaited.
         case stopping(Run, Stop)
 
-        /// Somebody was asked about a redirect, and the task waits for the answer.
-        case holding(Run, Question)
-
-        /// Somebody was asked what to do next. No task runs.
-        case deciding(Question)
+        /// Somebody was asked what to do next. The task of a redirect may wait for the answer; otherwise, no task runs.
+        case deciding(Question, holding: Run?)
 
         /// The attempt has ended. Its receiver is about to be asked for the outcome, or the policies are.
         case judging
@@ -84,22 +78,13 @@ struct ExchangeStateMachine {
         case fail(any Error)
     }
 
-    /// The outcome of an attempt.
-    struct Outcome: Sendable {
-        var result: Result<ReceivedResponse, any Error>
-
-        /// The last head that arrived, whatever the result.
-        var head: ResponseHead?
-
-        var error: (any Error)? {
-            if case .failure(let error) = result { error } else { nil }
-        }
-    }
+    /// The outcome of an attempt. The ``lastHead`` counts with it, whatever it is.
+    typealias Outcome = Result<ReceivedResponse, any Error>
 
     /// The maximum number of credentials per request, in case the closure always offers another one.
     private static var challengeLimit: Int { 5 }
 
-    var state = State.new
+    var state = State.queued
     var round = 0
 
     /// The actions that were decided, and that nobody has begun to perform.
@@ -162,18 +147,16 @@ struct ExchangeStateMachine {
     /// Returns true for the task of the current request.
     func isCurrent(_ task: Int) -> Bool {
         switch state {
-        case .running(let run), .stopping(let run, _), .holding(let run, _): run.task == task
-        case .new, .queued, .preparing, .deciding, .judging, .finishing, .asking, .pausing, .ended: false
+        case .running(let run), .stopping(let run, _), .deciding(_, let run?): run.task == task
+        case .queued, .preparing, .deciding, .judging, .finishing, .asking, .pausing, .ended: false
         }
     }
 
     // MARK: The request
 
-    /// Asks for the request's turn, unless a deadline has expired before.
+    /// Asks for the request's turn, unless a deadline has expired before. Called once.
     mutating func begin() {
-        guard case .new = state else { return }
-        state = .queued
-        steps.append(.arrive)
+        if case .queued = state { steps.append(.arrive) }
     }
 
     /// Handles the request's turn.
@@ -182,7 +165,7 @@ struct ExchangeStateMachine {
         case .queued: startAttempt()
         // It may have left before it arrived: then this is the only place that gives up its turn.
         case .ended: steps.append(.leave)
-        case .new, .preparing, .running, .stopping, .holding, .deciding, .judging, .finishing, .asking, .pausing: break
+        case .preparing, .running, .stopping, .deciding, .judging, .finishing, .asking, .pausing: break
         }
     }
 
@@ -191,8 +174,8 @@ struct ExchangeStateMachine {
         switch state {
         case .ended: return
         case .finishing: return cancellation = cancellation ?? error
-        case .new, .queued, .judging: break
-        case .preparing, .running, .stopping, .holding, .deciding: abort(with: error)
+        case .queued, .judging: break
+        case .preparing, .running, .stopping, .deciding: abort(with: error)
         case .asking, .pausing: steps.append(.stop)
         }
         cancellation = error
@@ -219,7 +202,7 @@ struct ExchangeStateMachine {
         case .success(let new?) where !refused.contains(new):
             credential = new
             startAttempt()
-        case .success: end(.finish(outcome.result))
+        case .success: end(.finish(outcome))
         case .failure(let error): end(.finish(.failure(error)))
         }
     }
@@ -280,12 +263,12 @@ struct ExchangeStateMachine {
     /// Ends the attempt with `error`, if there is one: for a deadline, or when the receiver throws.
     mutating func abort(with error: any Error) {
         switch state {
-        case .preparing, .stopping, .deciding: fail(with: error)
+        case .preparing, .stopping: fail(with: error)
         case .running(let run):
             fail(with: error)
             actions.append(.cancelTask(run.task))
-        case .holding(let run, _): fail(with: error, holding: run)
-        case .new, .queued, .judging, .finishing, .asking, .pausing, .ended: break
+        case .deciding(_, let run): fail(with: error, holding: run)
+        case .queued, .judging, .finishing, .asking, .pausing, .ended: break
         }
     }
 
@@ -309,8 +292,8 @@ struct ExchangeStateMachine {
 
     /// Returns the question whether there is another attempt; nil if there is none, or a credential is asked for first.
     mutating func question(after outcome: Outcome, isResumable: Bool = false) -> RetryQuestion? {
-        guard case .finishing = state, cancellation == nil, !isDelivered, outcome.head.map({ isChallenge($0) }) != true,
-            let question = question(after: outcome.head, or: outcome.error, isResumable: isResumable)
+        guard case .finishing = state, cancellation == nil, !isDelivered, !isChallenge(lastHead),
+            let question = question(after: lastHead, or: outcome.error, isResumable: isResumable)
         else { return nil }
         // No success: it can be cancelled while the policies are asked.
         state = .judging
@@ -323,28 +306,27 @@ struct ExchangeStateMachine {
     mutating func judged(_ outcome: Outcome, pause: Duration?) {
         switch state {
         case .judging, .finishing: break
-        case .new, .queued, .preparing, .running, .stopping, .holding, .deciding, .asking, .pausing, .ended: return
+        case .queued, .preparing, .running, .stopping, .deciding, .asking, .pausing, .ended: return
         }
         guard !isDelivered else { return }
-        let isChallenged = outcome.head.map { isChallenge($0) } == true
+        let isChallenged = isChallenge(lastHead)
         if let cancellation {
-            let isFinal = !isChallenged && outcome.error == nil && question(after: outcome.head, or: nil) == nil
-            return end(.finish(isFinal ? outcome.result : .failure(cancellation)))
+            let isFinal = !isChallenged && outcome.error == nil && question(after: lastHead, or: nil) == nil
+            return end(.finish(isFinal ? outcome : .failure(cancellation)))
         }
         round += 1
-        if isChallenged, let head = outcome.head {
+        if isChallenged, let head = lastHead {
+            challenges += 1
             if digest?.mayAnswer(head.challenges, body: { original.bodyInMemory }) == true {
-                challenges += 1
                 steps.append(.tell(head))
                 return startAttempt()
             }
             if let credential { refused.append(credential) }
             credential = nil
-            challenges += 1
             state = .asking(outcome)
             return steps.append(.ask(.init(response: head, refused: refused), round: round))
         }
-        guard let pause else { return end(.finish(outcome.result)) }
+        guard let pause else { return end(.finish(outcome)) }
         state = .pausing
         if policies.retries.yieldsPlace { steps.append(.stepAside) }
         steps.append(.pause(pause, attempt: attempts - challenges, round: round, outcome.error))
@@ -384,9 +366,13 @@ struct ExchangeStateMachine {
     }
 
     /// Returns true for a 401 from the origin that the caller named, if another credential may help.
-    func isChallenge(_ head: ResponseHead) -> Bool {
-        guard head.status == 401, authenticates, challenges < Self.challengeLimit, !original.hasOneShotBody
+    func isChallenge(_ head: ResponseHead?) -> Bool {
+        guard let head, head.status == 401, authenticates, challenges < Self.challengeLimit, !original.hasOneShotBody
         else { return false }
         return Origin(of: head.url) == Origin(of: original.url)
     }
+}
+
+extension Result<ReceivedResponse, any Error> {
+    fileprivate var error: (any Error)? { if case .failure(let error) = self { error } else { nil } }
 }

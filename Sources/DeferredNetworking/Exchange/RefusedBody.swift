@@ -13,7 +13,7 @@ struct RefusedBody {
     }
 
     /// The error that the request fails with.
-    private var error: URLClientError {
+    var error: URLClientError {
         let code = URLClientError.Code.unacceptableStatus(code: head.status.code, body: bytes)
         return URLClientError(code, of: head)
     }

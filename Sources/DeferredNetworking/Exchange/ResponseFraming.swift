@@ -24,7 +24,7 @@ enum ResponseFraming {
         }
         let length = BodyLength.expected(from: head, method: request.method)
         if length ?? 0 == 0, let field = head.value(of: "Content-Length"), BodyLength.parse(field) == nil,
-            !BodyLength.isEncoded(head)
+            !BodyLength.isCoded(head, by: "Transfer-Encoding")
         {
             throw flaw("The response's Content-Length \(DisplayText.quoted(field)) is not a single number")
         }

@@ -116,8 +116,7 @@ struct ResumableUploadReceiver: ResponseReceiver {
         guard answer.status.isSuccess else {
             // It is gone, unless it only can't be asked now, or not with this credential.
             if answer.status.isClientError, ![401, 408, 429].contains(answer.status) { forget() }
-            let code = URLClientError.Code.unacceptableStatus(code: answer.status.code, body: Data())
-            return .result(.failure(URLClientError(code, of: answer)))
+            return .result(.failure(RefusedBody(of: answer).error))
         }
         guard answer.value(of: "Upload-Complete") != "?1" else {
             return fail("has all of the body, but the response was lost")

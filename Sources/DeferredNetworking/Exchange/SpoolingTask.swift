@@ -5,12 +5,14 @@ import Foundation
 /// A task whose body is gathered in a file before the engine gets it.
 final class SpoolingTask: EngineTask {
     private enum State {
-        case new
-        case spooling(Task<SpooledFile>)
+        /// The bytes are gathered, once the task is resumed.
+        case spooling(Task<SpooledFile>?)
 
         /// The engine makes its task, which is the one that ends from now on.
-        case starting(isCancelled: Bool)
+        case starting
         case sending(any EngineTask, SpooledFile)
+
+        /// It was cancelled, or could not be spooled.
         case ended
     }
 
@@ -22,7 +24,7 @@ final class SpoolingTask: EngineTask {
     /// The task's number in the exchange.
     private let number: Int
     private let engine: any Engine
-    private let state = Lock(State.new)
+    private let state = Lock(State.spooling(nil))
 
     init(
         _ request: CheckedRequest,
@@ -40,63 +42,46 @@ final class SpoolingTask: EngineTask {
         let spooling = locals.restore {
             body.file { [weak exchange, number] in exchange?.receive(.activity, of: number) }
         }
-        let mayGoOn = state.withLock { state in
-            guard case .new = state else { return false }
-            state = .spooling(spooling)
-            return true
-        }
-        guard mayGoOn else { return spooling.cancel() }
+        guard goOn(to: .spooling(spooling)) else { return spooling.cancel() }
         spooling.upon(.immediate) { result in
             switch result {
             case .success(let file): self.send(file)
-            case .failure(let error): self.end(error)
+            case .failure(let error): if self.goOn(to: .ended) { self.tell(error) }
             }
         }
     }
 
-    private func send(_ file: SpooledFile) {
-        let mayGoOn = state.withLock { state in
+    /// Changes the state, unless the task is cancelled.
+    private func goOn(to next: State) -> Bool {
+        state.withLock { state in
             guard case .spooling = state else { return false }
-            state = .starting(isCancelled: false)
+            state = next
             return true
         }
-        guard mayGoOn else { return }
+    }
+
+    private func send(_ file: SpooledFile) {
+        guard goOn(to: .starting) else { return }
         let inner = engine.makeTask(for: request.with(.file(file.url)), of: exchange, as: number)
         let isCancelled = state.withLock { state in
             defer { state = .sending(inner, file) }
-            if case .starting(let isCancelled) = state { return isCancelled } else { return false }
+            if case .ended = state { return true } else { return false }
         }
         if isCancelled { inner.cancel() } else { inner.resume() }
     }
 
     func cancel() {
         let old = state.withLock { state in
-            defer {
-                switch state {
-                case .new, .spooling, .ended: state = .ended
-                case .starting: state = .starting(isCancelled: true)
-                case .sending: break
-                }
-            }
+            defer { if case .sending = state {} else { state = .ended } }
             return state
         }
         switch old {
-        case .new: tell(URLError(.cancelled, failing: request.url))
         case .spooling(let spooling):
             tell(URLError(.cancelled, failing: request.url))
-            spooling.cancel()
+            spooling?.cancel()
         case .starting, .ended: break
         case .sending(let task, _): task.cancel()
         }
-    }
-
-    private func end(_ error: any Error) {
-        let isOver = state.withLock { state in
-            guard case .spooling = state else { return true }
-            state = .ended
-            return false
-        }
-        if !isOver { tell(error) }
     }
 
     private func tell(_ error: any Error) {

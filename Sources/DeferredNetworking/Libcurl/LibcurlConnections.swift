@@ -140,7 +140,7 @@ final class LibcurlConnections {
 
     /// Ends the request whose response has come on a connection that the server has closed since.
     func wasClosed(_ socket: Int32) {
-        transfers.values.first { $0.answeredSocket == socket }?.endUnsent()
+        transfers.values.first { $0.socket == .answered(socket) }?.endUnsent()
     }
 
     // MARK: Reports of transfers, also from within libcurl's callbacks

@@ -238,19 +238,14 @@ package final class LibcurlEngine: Engine {
     }
 
     private func begin(_ task: LibcurlTask) {
-        guard var failure = task.loop.submit(.begin(task)) else { return }
-        // One that can't begin makes room for the next, which can't either: too deep for one call in another.
-        var failed = [task]
-        while let task = failed.popLast() {
-            let next = next(at: task.origin) {
+        guard let failure = task.loop.submit(.begin(task)) else { return }
+        // One that can't begin makes room for the next, which can't either, and so on.
+        Trampoline.perform {
+            let next = self.next(at: task.origin) {
                 $0.left(task.kind, of: task.origin, on: task.thread, hadConnected: false)
             }
             task.end(nil, Self.error(failure, of: task))
-            for task in next {
-                guard let other = task.loop.submit(.begin(task)) else { continue }
-                failure = other
-                failed.append(task)
-            }
+            next.forEach(self.begin)
         }
     }
 

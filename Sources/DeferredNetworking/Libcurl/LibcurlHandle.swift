@@ -133,7 +133,10 @@ final class LibcurlHandle {
     }
 
     /// The address of the last connection: a server's or a proxy's.
-    private var address: String { Self.address(remoteHost, port: remotePort) }
+    private var address: String {
+        let host = remoteHost
+        return host.contains(":") ? "[\(host)]:\(remotePort)" : "\(host):\(remotePort)"
+    }
 
     var remoteHost: String {
         var address: UnsafePointer<CChar>?
@@ -180,10 +183,6 @@ final class LibcurlHandle {
             protocolVersion: protocolVersion,
             address: address
         )
-    }
-
-    private static func address(_ address: String, port: Int) -> String {
-        address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
 
     private func time(_ info: Int) -> Duration {

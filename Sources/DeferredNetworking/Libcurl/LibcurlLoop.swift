@@ -16,8 +16,7 @@ final class LibcurlLoop: Sendable {
     enum Command {
         case begin(LibcurlTask)
         case cancel(LibcurlTask)
-        case pause(LibcurlTask)
-        case caughtUp(LibcurlTask)
+        case reconsiderPause(LibcurlTask)
         case proceed(LibcurlTask)
         case found(NameLookUps.Outcome, LibcurlTask)
 
@@ -92,7 +91,7 @@ final class LibcurlLoop: Sendable {
         case .cancel(let task): task.endCancelled()
         case .close(_, let closed): closed.fill()
         case .report(let body): body()
-        case .begin, .pause, .caughtUp, .proceed, .found, .distrust: break
+        case .begin, .reconsiderPause, .proceed, .found, .distrust: break
         }
     }
 
@@ -217,8 +216,7 @@ extension LibcurlLoop {
                 // Without connections, it has not been let through.
                 guard let connections = connections(of: task) else { return task.endCancelled() }
                 connections.cancel(task)
-            case .pause(let task): connections(of: task)?.transfer(of: task)?.reconsiderPause()
-            case .caughtUp(let task): connections(of: task)?.transfer(of: task)?.caughtUp()
+            case .reconsiderPause(let task): connections(of: task)?.transfer(of: task)?.reconsiderPause()
             case .proceed(let task): connections(of: task)?.transfer(of: task)?.proceed()
             case .found(let outcome, let task): connections(of: task)?.connector.found(outcome, for: task)
             case .distrust(let options, let dead): connections.first { $0.options === options }?.distrust(dead)

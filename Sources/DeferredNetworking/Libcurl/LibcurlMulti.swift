@@ -78,7 +78,7 @@ final class LibcurlMulti {
             transfer.isAdded = false
         }
         transfer.handle.release()
-        if transfer.pausedSocket >= 0 { poll_set_end_pause(poll, transfer.pausedSocket) }
+        if case .paused(let socket) = transfer.socket { poll_set_end_pause(poll, socket) }
     }
 
     /// Closes the connection on which a request is about to be sent, if something has come on it since the last one.
@@ -91,10 +91,11 @@ final class LibcurlMulti {
         poll_set_find(poll, Int32(connection.localPort), connection.host, Int32(connection.port))
     }
 
-    /// Pauses the connection of a request, and returns its socket, or -1.
-    func pause(_ handle: LibcurlHandle) -> Int32 {
+    /// Pauses the connection of a request, and returns its socket, if that is known.
+    func pause(_ handle: LibcurlHandle) -> Int32? {
         let socket = poll_set_find(poll, Int32(handle.localPort), handle.remoteHost, Int32(handle.remotePort))
-        if socket >= 0 { poll_set_pause(poll, socket) }
+        guard socket >= 0 else { return nil }
+        poll_set_pause(poll, socket)
         return socket
     }
 
@@ -137,14 +138,12 @@ final class LibcurlMulti {
             transfer?.isWatched(at: socket, isRead: Int(what) & CURL_POLL_IN != 0)
             return
         }
-        switch transfer?.isUnwatched(at: socket) {
-        case .idle: poll_set_watch_idle(poll, socket)
-        case .answered:
-            poll_set_watch_idle(poll, socket)
-            poll_set_tell(poll, socket)
-        case .paused: poll_set_pause(poll, socket)
-        case .unknown, nil: poll_set_remove(poll, socket)
-        }
+        transfer?.isUnwatched(at: socket)
+        // A connection that may serve several requests is none that this one leaves idle.
+        guard let transfer, transfer.hasOwnConnection else { return poll_set_remove(poll, socket) }
+        if case .paused = transfer.socket { return poll_set_pause(poll, socket) }
+        poll_set_watch_idle(poll, socket)
+        if case .answered = transfer.socket { poll_set_tell(poll, socket) }
     }
 
     private func setTimer(_ milliseconds: Int) {

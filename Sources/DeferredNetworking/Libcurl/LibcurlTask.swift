@@ -19,10 +19,8 @@ final class LibcurlTask: EngineTask {
     /// libcurl's number for the version of HTTP that the request may use.
     let version: Int
 
-    private let wasLate = Atomic(false)
-
     /// True if a deadline has ended the task.
-    var isLate: Bool { wasLate.load(ordering: .relaxed) }
+    var isLate: Bool { state.withLock { $0.isLate } }
 
     /// The engine, which stays until the task has ended.
     let engine: LibcurlEngine
@@ -50,6 +48,7 @@ final class LibcurlTask: EngineTask {
 
         /// The condition under which the response should not be read.
         var isPaused: (@Sendable () -> Bool)?
+        var isLate = false
     }
 
     private let state = Lock(State())
@@ -69,13 +68,8 @@ final class LibcurlTask: EngineTask {
         return milliseconds < 0 ? sinceStart : min(sinceStart, .milliseconds(milliseconds))
     }
 
-    /// False until ``pause(while:)``, which most tasks never get.
-    private let mayBePaused = Atomic(false)
-
     /// True while the response should not be read.
-    var isPaused: Bool {
-        mayBePaused.load(ordering: .sequentiallyConsistent) && state.withLock { $0.isPaused }?() ?? false
-    }
+    var isPaused: Bool { state.withLock { $0.isPaused }?() ?? false }
 
     /// The bytes that the exchange has not processed yet.
     let backlog = Backlog()
@@ -141,7 +135,7 @@ final class LibcurlTask: EngineTask {
     }
 
     func expire() {
-        wasLate.store(true, ordering: .relaxed)
+        state.withLock { $0.isLate = true }
         cancel()
     }
 
@@ -159,12 +153,11 @@ final class LibcurlTask: EngineTask {
         }
         withExtendedLifetime(old) {}
         // Either the command goes to the task's thread, or that thread, which is chosen later, sees the condition.
-        mayBePaused.store(true, ordering: .sequentiallyConsistent)
-        loop.submit(.pause(self))
+        loop.submit(.reconsiderPause(self))
     }
 
     func took(_ count: Int) {
-        if backlog.remove(count) { loop.submit(.caughtUp(self)) }
+        if backlog.remove(count) { loop.submit(.reconsiderPause(self)) }
     }
 
     /// Reports that the body's source has bytes again.

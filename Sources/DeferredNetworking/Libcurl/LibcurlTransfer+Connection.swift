@@ -15,7 +15,7 @@ extension LibcurlTransfer {
     /// Lets the task see its socket, unless it may be that of an HTTP/2 connection.
     func shareSocket() {
         let isAlone = task.kind == .own || !hasConnected || response.isInVersion1
-        task.use(socket: isAlone ? socket : -1)
+        if isAlone, case .watched(let socket) = socket { task.use(socket: socket) } else { task.use(socket: -1) }
     }
 
     /// Returns true if another transfer has the same connection. Not known of Unix domain sockets, which have no ports.
@@ -28,41 +28,25 @@ extension LibcurlTransfer {
     /// - Parameter isRead: False if it waits only for room to send.
     func isWatched(at socket: Int32, isRead: Bool) {
         readEnd = nil
-        if !isRead, socket == self.socket { noteUnread(socket) }
-        (self.socket, wasWatched, pausedSocket, answeredSocket) = (socket, true, -1, -1)
+        if !isRead, self.socket == .watched(socket) { noteUnread(socket) }
+        (self.socket, wasWatched) = (.watched(socket), true)
         task.noteStart()
         shareSocket()
     }
 
-    /// The state of a connection for whose socket libcurl no longer waits.
-    enum Unwatched {
-        /// Mostly because the response is complete.
-        case idle
-
-        /// The response is complete, and the request's body isn't sent.
-        case answered
-
-        /// libcurl may have all of the response, and not wait for the socket again.
-        case paused
-
-        /// Nothing is known of it, or it may serve several requests.
-        case unknown
-    }
-
-    /// Notes that libcurl no longer waits for the socket of the request's connection.
-    func isUnwatched(at socket: Int32) -> Unwatched {
+    /// Notes that libcurl no longer waits for the socket of the request's connection: mostly because the response is complete.
+    /// While reading is paused, libcurl may have all of the response, and not wait for the socket again.
+    func isUnwatched(at socket: Int32) {
         keepUnread(of: socket)
         noteUnread(socket)
-        self.socket = -1
+        self.socket = .unknown
         shareSocket()
-        guard hasOwnConnection else { return .unknown }
+        guard hasOwnConnection else { return }
         if case .answered = readEnd {
-            answeredSocket = socket
-            return .answered
+            self.socket = .answered(socket)
+        } else if isReadingPaused {
+            self.socket = .paused(socket)
         }
-        guard isReadingPaused else { return .idle }
-        pausedSocket = socket
-        return .paused
     }
 
     /// Notes that libcurl doesn't want to read while it has a body to send, for which it waits: it does so also when the
@@ -87,8 +71,8 @@ extension LibcurlTransfer {
     /// Notes that reading is about to be paused. If libcurl has not waited for the socket, since the first bytes were there at
     /// once, the connection is still taken for an idle one.
     func willPauseReading() {
-        guard socket < 0, !isReadingPaused, hasOwnConnection else { return }
-        pausedSocket = multi.pause(handle)
+        guard socket == .unknown, !isReadingPaused, hasOwnConnection else { return }
+        if let paused = multi.pause(handle) { socket = .paused(paused) }
     }
 
     /// Looks at what has come on a socket that libcurl is about to leave, perhaps because of an error. It reads before it

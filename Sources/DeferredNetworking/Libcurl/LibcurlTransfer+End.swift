@@ -37,7 +37,8 @@ extension LibcurlTransfer {
     /// tell whether it has seen the last one, or the end of the connection.
     func endUnsent() {
         guard hasAnswer else { return connections.end(self, Int32(CURLE_GOT_NOTHING)) }
-        let isWhole = answeredSocket >= 0 || response.hasBody ?? !response.hasTransferCoding
+        let isAnswered = if case .answered = socket { true } else { false }
+        let isWhole = isAnswered || response.hasBody ?? !response.hasTransferCoding
         connections.end(self, Int32(isWhole ? CURLE_OK : CURLE_PARTIAL_FILE))
     }
 

@@ -59,17 +59,25 @@ final class LibcurlTransfer {
     /// True once the request has a connection. Older versions of libcurl don't tell before the response.
     var hasConnected = false
 
-    /// The socket that libcurl watches for the request, or -1: it watches none while reading is paused.
-    var socket: Int32 = -1
+    /// The state of the socket of the request's connection.
+    enum Socket: Equatable {
+        /// Nothing: libcurl has watched none yet, or has left it.
+        case unknown
+
+        /// libcurl watches it.
+        case watched(Int32)
+
+        /// It is not watched because reading is paused.
+        case paused(Int32)
+
+        /// The response has come on it while the request's body is still to be sent.
+        case answered(Int32)
+    }
+
+    var socket = Socket.unknown
 
     /// True once libcurl has watched a socket for the request.
     var wasWatched = false
-
-    /// The socket that is not watched because reading is paused, or -1.
-    var pausedSocket: Int32 = -1
-
-    /// The socket on which the response has come while the request's body is still to be sent, or -1.
-    var answeredSocket: Int32 = -1
 
     /// True while the multi handle has the request.
     var isAdded = false
@@ -89,10 +97,6 @@ final class LibcurlTransfer {
     var hasReceived = false
 
     var stop: Stop?
-
-    /// True while the reader wants no more bytes. ``isBehind`` is true while the exchange wants none.
-    private var isPaused = false
-    private var isBehind = false
 
     /// The limit of the request's rate, if it has one, and the time until which nothing is read because of it.
     private var pacer: RatePacer?
@@ -187,8 +191,9 @@ final class LibcurlTransfer {
                 case .taken:
                     if pacer != nil { pace(bytes.count) }
                     return bytes.count
-                case .full where canGoOn(): continue
-                case .full: return refuse()
+                case .full:
+                    flushResponse()
+                    if hasEnough { return refuse() }
                 case .unneeded:
                     stop = .complete
                     return 0
@@ -201,13 +206,7 @@ final class LibcurlTransfer {
         }
     }
 
-    /// Delivers what was received, and returns false if it is enough for now.
-    private func canGoOn() -> Bool {
-        flushResponse()
-        pauseIfNeeded()
-        return !isPaused && !isBehind
-    }
-
+    /// Pauses reading, after which libcurl gives the same bytes again.
     private func refuse() -> Int {
         willPauseReading()
         pauses |= Int32(CURLPAUSE_RECV)
@@ -256,16 +255,12 @@ final class LibcurlTransfer {
 
     // MARK: Pausing
 
-    /// Pauses or resumes reading from the connection.
-    func reconsiderPause() {
-        isPaused = task.isPaused
-        setReadingPause()
-    }
+    /// True while the reader wants no more bytes, or the exchange has not processed those that it was given.
+    private var hasEnough: Bool { task.isPaused || task.backlog.isTooLong }
 
-    /// Resumes reading, because the exchange has processed its backlog.
-    func caughtUp() {
-        isBehind = false
-        setReadingPause()
+    /// Pauses or resumes reading from the connection. Not within a callback of libcurl, which would be called in it.
+    func reconsiderPause() {
+        setPause(Int32(CURLPAUSE_RECV), hasEnough || limitedUntil != nil)
     }
 
     /// Pauses reading once the bytes so far have come faster than the request's limit.
@@ -274,7 +269,7 @@ final class LibcurlTransfer {
         if limitedUntil == nil { connections.willWait(self) }
         limitedUntil = end
         task.use(limitedUntil: end)
-        setReadingPause()
+        setPause(Int32(CURLPAUSE_RECV), true)
     }
 
     /// Returns whether the limit allows the next bytes at a time.
@@ -283,11 +278,7 @@ final class LibcurlTransfer {
     /// Resumes reading, because it is time for the next bytes.
     func waited() {
         limitedUntil = nil
-        setReadingPause()
-    }
-
-    private func setReadingPause() {
-        setPause(Int32(CURLPAUSE_RECV), isPaused || isBehind || limitedUntil != nil)
+        reconsiderPause()
     }
 
     /// Resumes sending, because the body's source has bytes again.
@@ -329,7 +320,8 @@ final class LibcurlTransfer {
         case .closed: return endUnsent()
         case nil: break
         }
-        pauseIfNeeded()
+        // libcurl otherwise reads for as long as bytes are available.
+        if hasEnough { setPause(Int32(CURLPAUSE_RECV), true) }
         // libcurl sends no more of a body after such a head, but while sending is paused it doesn't end.
         if let head = response.head, head.status.code >= 300 { setPause(Int32(CURLPAUSE_SEND), false) }
     }
@@ -337,14 +329,6 @@ final class LibcurlTransfer {
     /// Tells that the response is complete while the request's body isn't.
     private func tellOfAnswer() {
         if !isReadingPaused, let answer = response.answer { task.tell(.answered(answer)) }
-    }
-
-    /// Pauses reading if the bytes just delivered are enough for now. Also called within a callback of libcurl, which
-    /// otherwise reads for as long as bytes are available.
-    private func pauseIfNeeded() {
-        isPaused = task.isPaused
-        isBehind = task.backlog.isTooLong
-        if isPaused || isBehind { setReadingPause() }
     }
 
     func flushSent() {

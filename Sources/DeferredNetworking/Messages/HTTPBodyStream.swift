@@ -116,13 +116,10 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     /// A weak reference, which doesn't keep the transfer going when the stream is released.
     package var weak: WeakStream { WeakStream(reading) }
 
-    /// Calls `handler` when the body has ended; the error is `nil` if it was read completely.
-    package func addEndHandler(_ handler: @escaping @Sendable ((any Error)?) -> Void) {
+    /// Calls `handler` when the body has ended, with the number of bytes read; the error is `nil` if those are all.
+    package func addEndHandler(_ handler: @escaping @Sendable ((error: (any Error)?, byteCount: Int)) -> Void) {
         reading.end.upon(.immediate, handler)
     }
-
-    /// The counter of the bytes read, which doesn't retain the stream.
-    package var counter: ByteCounter { reading.counter }
 
     /// Reads a body.
     public struct Iterator: AsyncIteratorProtocol {
@@ -140,13 +137,17 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
         /// Returns the next bytes, or `nil` at the end.
         public mutating func next() async throws -> Data? {
             do {
-                try reading.checkFailure()
+                if let failure = reading.failure { throw failure }
                 isTold = true
                 let bytes = try await (reading.isWoken ? nextPiece() : reading.wakeable(nextPiece))
                 isTold = bytes == nil
+                // Many sequences end without an error when their reader is cancelled, so that this may not be all.
+                if bytes == nil, !reading.isWoken, _Concurrency.Task.isCancelled {
+                    reading.fail(with: CancellationError())
+                }
                 // Bytes that arrived after a failure are discarded.
-                try reading.checkFailure()
-                reading.note(bytes)
+                if let failure = reading.failure { throw failure }
+                if let bytes { reading.note(bytes.count) } else { reading.finish(nil) }
                 return bytes
             } catch {
                 if !isTold { reading.tell(nextPiece) }
@@ -175,15 +176,6 @@ package struct WeakStream: Sendable {
     package func fail(with error: any Error) { reading?.fail(with: error) }
 }
 
-/// Counts the bytes that were read.
-package final class ByteCounter: Sendable {
-    private let count = Atomic(0)
-
-    package var byteCount: Int { count.load(ordering: .relaxed) }
-
-    fileprivate func add(_ count: Int) { self.count.add(count, ordering: .relaxed) }
-}
-
 private final class Reading: Sendable {
     typealias Next = @Sendable () async throws -> Data?
 
@@ -193,8 +185,8 @@ private final class Reading: Sendable {
         init(_ content: Content) { self.content = content }
     }
 
-    let end = FutureStorage<(any Error)?>()
-    let counter = ByteCounter()
+    let end = FutureStorage<(error: (any Error)?, byteCount: Int)>()
+    private let byteCount = Atomic(0)
     let makeNext: @Sendable () -> Next
     let isWoken: Bool
     private let onCancel: @Sendable () -> Void
@@ -209,10 +201,10 @@ private final class Reading: Sendable {
         fail(with: CancellationError())
     }
 
-    var failure: (any Error)? { end.peek() ?? nil }
+    var failure: (any Error)? { end.peek()?.error }
 
     /// True once all of the bytes were read.
-    var isWhole: Bool { if case .some(nil) = end.peek() { true } else { false } }
+    var isWhole: Bool { end.peek().map { $0.error == nil } ?? false }
 
     /// Waits for bytes in a Swift task that is cancelled when the stream fails.
     func wakeable(_ next: @escaping Next) async throws -> Data? {
@@ -241,17 +233,14 @@ private final class Reading: Sendable {
         }
     }
 
-    func checkFailure() throws {
-        if let failure { throw failure }
-    }
+    func note(_ count: Int) { byteCount.add(count, ordering: .relaxed) }
 
-    func note(_ bytes: Data?) {
-        if let bytes { counter.add(bytes.count) } else { finish(nil) }
+    @discardableResult
+    func finish(_ error: (any Error)?) -> Bool {
+        end.fill(with: (error: error, byteCount: byteCount.load(ordering: .relaxed)))
     }
-
-    func finish(_ error: (any Error)?) { _ = end.fill(with: error) }
 
     func fail(with error: any Error) {
-        if end.fill(with: error) { onCancel() }
+        if finish(error) { onCancel() }
     }
 }

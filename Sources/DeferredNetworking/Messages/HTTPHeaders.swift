@@ -72,10 +72,8 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
 
     /// Adds those fields of `others` whose names do not occur here.
     package mutating func addMissing(from others: HTTPHeaders) {
-        let count = fields.count
-        for other in others.fields where !fields[..<count].contains(where: { $0.isNamed(other.name) }) {
-            fields.append(other)
-        }
+        let missing = others.fields.filter { other in !fields.contains { $0.isNamed(other.name) } }
+        fields += missing
     }
 }
 

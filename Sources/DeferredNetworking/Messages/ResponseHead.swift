@@ -21,7 +21,7 @@ public struct ResponseHead: Sendable {
 
     /// Creates a head, for example in a test double of a client.
     public init(url: URL, version: String? = "HTTP/1.1", status: HTTPStatus, headers: HTTPHeaders = [:]) {
-        contents = Contents(url, version, status, headers, nil)
+        self.init(Values(url: url, version: version, status: status, headers: headers))
     }
 
     /// Creates the head of a response of Foundation's, with its fields sorted by name.
@@ -35,7 +35,9 @@ public struct ResponseHead: Sendable {
     ///   - age: The time since the server made or confirmed the response; `nil` if it isn't from the cache.
     ///   - isConfirmed: True if the server has just confirmed it.
     package init(url: URL, status: HTTPStatus, headers: HTTPHeaders, age: Duration?, isConfirmed: Bool) {
-        contents = Contents(url, "HTTP/1.1", status, headers, nil, age: age, isConfirmed: isConfirmed)
+        self.init(
+            Values(url: url, version: "HTTP/1.1", status: status, headers: headers, age: age, isConfirmed: isConfirmed)
+        )
     }
 
     /// Creates the head of a response of Foundation's, which may be to a scheme other than HTTP.
@@ -45,46 +47,47 @@ public struct ResponseHead: Sendable {
             guard let name = name as? String, let value = value as? String else { return nil }
             return HTTPHeaders.Field(name: name, value: value)
         }
-        contents = Contents(
+        let values = Values(
             // Every response that a `URLProtocol` can make has one.
-            response.url ?? URL(fileURLWithPath: "/"),
-            nil,
-            HTTPStatus(http?.statusCode ?? 0),
-            HTTPHeaders(fields.sorted { $0.name < $1.name }),
-            response
+            url: response.url ?? URL(fileURLWithPath: "/"),
+            version: nil,
+            status: HTTPStatus(http?.statusCode ?? 0),
+            headers: HTTPHeaders(fields.sorted { $0.name < $1.name }),
+            platform: response
         )
+        self.init(values)
     }
 
     /// The URL of the response, after redirects.
-    public var url: URL { contents.url }
+    public var url: URL { contents.values.url }
 
     /// The HTTP version, such as "HTTP/1.1"; `nil` where the platform doesn't tell it, as over `URLSession`.
-    public var version: String? { contents.version }
+    public var version: String? { contents.values.version }
 
     /// The status. Zero for the response of a caller's `URLProtocol` that isn't HTTP, which only `URLSession.begin…` has.
-    public var status: HTTPStatus { contents.status }
+    public var status: HTTPStatus { contents.values.status }
 
     /// The header fields.
-    public var headers: HTTPHeaders { contents.headers }
+    public var headers: HTTPHeaders { contents.values.headers }
 
     /// The fields that came behind the body; none in the head of a stream, which has them itself: see
     /// ``HTTPBodyStream/trailers``.
     ///
     /// They are never part of ``headers``. Left out are fields that a trailer must not have, since they frame, route or
     /// authenticate: RFC 9110, section 6.5.1. Only with ``URLClient/Configuration/Engine/libcurl``, and not from a cache.
-    public var trailers: HTTPHeaders { contents.trailers }
+    public var trailers: HTTPHeaders { contents.values.trailers }
 
     /// The time since the server made or confirmed the response, if a client's cache has it; `nil` otherwise.
-    var age: Duration? { contents.age }
+    var age: Duration? { contents.values.age }
 
     /// True if the server has just confirmed the response from the cache.
-    var isConfirmed: Bool { contents.isConfirmed }
+    var isConfirmed: Bool { contents.values.isConfirmed }
 
     /// The head as an object of Foundation's, which renames the fields and joins those with the same name with commas.
     ///
     /// - Complexity: O(*n*) in the size of the fields, unless the engine is `URLSession`: the object is made each time.
     public var httpURLResponse: HTTPURLResponse {
-        if let response = contents.platform as? HTTPURLResponse { return response }
+        if let response = contents.values.platform as? HTTPURLResponse { return response }
         var joined: [String: (name: String, value: String)] = [:]
         for field in headers where !field.name.isEmpty {
             let key = field.name.lowercased()
@@ -101,7 +104,7 @@ public struct ResponseHead: Sendable {
     }
 
     /// The platform's object, which may be of a response that isn't HTTP.
-    var urlResponse: URLResponse { contents.platform ?? httpURLResponse }
+    var urlResponse: URLResponse { contents.values.platform ?? httpURLResponse }
 
     package var isHTTP: Bool { status.code > 0 }
 
@@ -114,7 +117,7 @@ public struct ResponseHead: Sendable {
     }
 
     /// True if the platform has joined fields of one name by commas.
-    var areFieldsJoined: Bool { contents.platform != nil }
+    var areFieldsJoined: Bool { contents.values.platform != nil }
 
     /// Returns the value of a field, whatever its case; several are joined by commas: RFC 9110, section 5.3.
     package func value(of name: String) -> String? {
@@ -124,12 +127,12 @@ public struct ResponseHead: Sendable {
     /// Returns the head with what has come behind its body.
     func with(trailers: HTTPHeaders) -> ResponseHead {
         if trailers.fields.isEmpty { return self }
-        return ResponseHead(
-            Contents(url, version, status, headers, contents.platform, trailers, age: age, isConfirmed: isConfirmed)
-        )
+        var values = contents.values
+        values.trailers = trailers
+        return ResponseHead(values)
     }
 
-    private init(_ contents: Contents) { self.contents = contents }
+    private init(_ values: Values) { contents = Contents(values) }
 
     /// Returns the head of a redirect whose body is not read.
     func withoutLength() -> ResponseHead {
@@ -138,32 +141,22 @@ public struct ResponseHead: Sendable {
         return ResponseHead(url: url, version: version, status: status, headers: headers)
     }
 
-    private final class Contents: Sendable {
+    private struct Values {
         let url: URL
         let version: String?
         let status: HTTPStatus
         let headers: HTTPHeaders
 
         /// The platform's object, which has merged the fields; `nil` if there is none yet.
-        let platform: URLResponse?
-        let trailers: HTTPHeaders
-        let age: Duration?
-        let isConfirmed: Bool
+        var platform: URLResponse?
+        var trailers: HTTPHeaders = [:]
+        var age: Duration?
+        var isConfirmed = false
+    }
 
-        init(
-            _ url: URL,
-            _ version: String?,
-            _ status: HTTPStatus,
-            _ headers: HTTPHeaders,
-            _ platform: URLResponse?,
-            _ trailers: HTTPHeaders = [:],
-            age: Duration? = nil,
-            isConfirmed: Bool = false
-        ) {
-            (self.url, self.version, self.status, self.headers) = (url, version, status, headers)
-            (self.platform, self.trailers) = (platform, trailers)
-            (self.age, self.isConfirmed) = (age, isConfirmed)
-        }
+    private final class Contents: Sendable {
+        let values: Values
+        init(_ values: Values) { self.values = values }
     }
 }
 

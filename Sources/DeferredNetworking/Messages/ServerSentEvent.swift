@@ -43,18 +43,13 @@ package struct ServerSentEventParser {
         }
         guard !line.isEmpty else { return dispatch() }
         let scalars = line.unicodeScalars
-        guard let colon = scalars.firstIndex(of: ":") else {
-            set(String(line), "")
-            return nil
+        // A line without a colon is a name alone. A comment begins with one, and has an empty name, as no field has.
+        let name = scalars.prefix { $0 != ":" }
+        var value = scalars[name.endIndex...].dropFirst()
+        if value.first == " " {
+            value = value.dropFirst()
         }
-        // A line that begins with a colon is a comment.
-        if colon > scalars.startIndex {
-            var value = scalars[scalars.index(after: colon)...]
-            if value.first == " " {
-                value = value.dropFirst()
-            }
-            set(String(scalars[..<colon]), String(value))
-        }
+        set(String(name), String(value))
         return nil
     }
 

@@ -66,41 +66,30 @@ enum BodyStreams {
     ///
     /// - Parameter length: The number of bytes, if it is known.
     static func sent(_ stream: InputStream, length: Int64? = nil) -> InputStream {
-        #if canImport(FoundationNetworking)
-        SentStream(stream, length: length)
-        #else
-        stream
-        #endif
+        SessionPlatform.isCorelibs ? SentStream(stream, length: length) : stream
     }
 
     /// Returns the event for the platform's request for a new stream. On Linux it must not get one: see
     /// ``SessionDelegate``.
     static func event(_ answer: @escaping BodyAnswer, of task: URLSessionTask) -> EngineEvent {
-        #if canImport(FoundationNetworking)
+        guard SessionPlatform.isCorelibs else { return .bodyBegan(stream: answer) }
         // The task's first request never changes.
-        (task.originalRequest?.httpBodyStream as? SentStream)?.refuse()
+        (task.originalRequest?.httpBodyStream as? SentStream)?.isExhausted = true
         answer(nil)
         return .needsBody
-        #else
-        return .bodyBegan(stream: answer)
-        #endif
     }
 
     /// Returns the error that kept the body of a task from being sent although the task ended well.
     static func failure(of task: URLSessionTask) -> (any Error)? {
         guard let stream = task.originalRequest?.httpBodyStream else { return nil }
-        #if canImport(FoundationNetworking)
         if (stream as? SentStream)?.isExhausted == true { return exhausted(task.originalRequest?.url) }
-        #endif
         // `streamError` traps where there is none.
         return stream.streamStatus == .error ? failure(of: stream, task.originalRequest?.url) : nil
     }
 
     /// Returns the error for a stream that can't be read.
     static func failure(of stream: InputStream, _ url: URL?) -> any Error {
-        #if canImport(FoundationNetworking)
         if stream is FileStream, let error = stream.streamError { return error }
-        #endif
         return URLError(
             .cannotOpenFile,
             failing: url,

@@ -13,13 +13,7 @@ import FoundationNetworking
 /// `URLSessionTests`, "a 401 without credentials is delivered with its body" and "A session's own delegate decides on
 /// redirects and challenges".
 enum ChallengeHandling {
-    static func isRecorded(_ challenge: URLAuthenticationChallenge) -> Bool {
-        #if canImport(FoundationNetworking)
-        true
-        #else
-        false
-        #endif
-    }
+    static var areRecorded: Bool { SessionPlatform.isCorelibs }
 
     /// Returns whether a challenge is about the connection, not about the one request that waits for it.
     static func isAboutConnection(_ challenge: URLAuthenticationChallenge) -> Bool {

@@ -14,17 +14,15 @@ enum ClientEngines {
     }
 
     static func choose(for configuration: URLClient.Configuration) -> Choice {
+        let session: String? =
+            switch configuration.engine {
+            case .urlSession: "URLSession"
+            case .libcurl: nil
+            case .automatic: reasonForSession(configuration)
+            }
         var result = configuration
-        switch configuration.engine {
-        case .urlSession:
-            return Choice(configuration: result, description: "URLSession")
-        case .libcurl:
-            return Choice(configuration: result, description: libcurlDescription)
-        case .automatic:
-            let reason = reasonForSession(configuration)
-            result.engine = reason == nil ? .libcurl : .urlSession
-            return Choice(configuration: result, description: reason ?? libcurlDescription)
-        }
+        result.engine = session == nil ? .libcurl : .urlSession
+        return Choice(configuration: result, description: session ?? libcurlDescription)
     }
 
     /// Returns "URLSession" and the reason for it, or nil for libcurl.

@@ -9,23 +9,18 @@ import FoundationNetworking
 /// swift-corelibs-foundation sends secure cookies without TLS and those of other paths, keeps cookies that are to be
 /// deleted, and ignores `httpShouldHandleCookies`. No issue is known upstream. There, sessions have no cookies, and
 /// transfers send and store them. Tests: `URLClientTests`, "Cookies".
-enum CookieHandling {
+extension CookieJar {
     /// Takes the cookies from a configuration whose sessions can't handle them.
-    static func takeCookies(of configuration: URLSessionConfiguration) -> CookieJar? {
-        #if canImport(FoundationNetworking)
+    static func take(from configuration: URLSessionConfiguration) -> CookieJar? {
+        guard SessionPlatform.isCorelibs else { return nil }
         defer {
             configuration.httpCookieStorage = nil
             configuration.httpShouldSetCookies = false
             configuration.httpCookieAcceptPolicy = .never
         }
         return CookieJar(configuration)
-        #else
-        return nil
-        #endif
     }
-}
 
-extension CookieJar {
     /// The cookies of a session, if it has any.
     init?(_ configuration: URLSessionConfiguration) {
         guard let storage = configuration.httpCookieStorage else { return nil }

@@ -15,35 +15,23 @@ import FoundationNetworking
 /// they are, and a blank `Content-Type` prevents that of a form. Test: `URLSessionTests`, "a file is sent with its
 /// length, and nothing is added".
 enum FileBodies {
-    static var areStreams: Bool {
-        #if canImport(FoundationNetworking)
-        true
-        #else
-        false
-        #endif
-    }
+    static var areStreams: Bool { SessionPlatform.isCorelibs }
 
     /// Makes the bytes of a file the body of a request, where files are sent as streams.
     static func setStream(of file: URL, in request: inout URLRequest) {
-        #if canImport(FoundationNetworking)
+        guard areStreams else { return }
         let stream = FileStream(file)
         request.httpBodyStream = stream
         StreamedLengths.announce(stream.length, in: &request)
-        #endif
     }
 
     /// Returns the length of the body that a task sends as a stream, if it is known.
     static func length(of task: URLSessionTask) -> Int64? {
-        #if canImport(FoundationNetworking)
         let stream = task.originalRequest?.httpBodyStream
         return (stream as? FileStream)?.length ?? (stream as? SentStream)?.length
-        #else
-        return nil
-        #endif
     }
 }
 
-#if canImport(FoundationNetworking)
 /// A stream of the bytes that a file has when the stream is created.
 final class FileStream: InputStream {
     /// The number of bytes, or zero if the file can't be read.
@@ -53,7 +41,6 @@ final class FileStream: InputStream {
     private var remaining: Int64
     private var descriptor: Int32?
     private var status = Status.notOpen
-    private var failure: (any Error)?
 
     init(_ file: URL) {
         path = file.path
@@ -67,7 +54,9 @@ final class FileStream: InputStream {
     deinit { closeFile() }
 
     override var streamStatus: Status { status }
-    override var streamError: (any Error)? { failure }
+    override var streamError: (any Error)? {
+        status == .error ? CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: path]) : nil
+    }
     override var hasBytesAvailable: Bool { status == .open }
 
     override func open() {
@@ -102,7 +91,6 @@ final class FileStream: InputStream {
     private func fail() -> Int {
         closeFile()
         status = .error
-        failure = CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: path])
         return -1
     }
 
@@ -111,4 +99,3 @@ final class FileStream: InputStream {
         descriptor = nil
     }
 }
-#endif

@@ -157,9 +157,9 @@ extension POSIXFile {
             throw FileFailure.reading(path)
         }
         defer { _ = close(descriptor) }
-        guard let count = status(of: descriptor)?.st_size else { throw FileFailure.reading(path) }
-        if count == 0 { return Data() }
-        guard let bytes = read(Int(count), at: 0, from: descriptor) else { throw FileFailure.reading(path) }
+        guard let count = status(of: descriptor)?.st_size,
+            let bytes = count == 0 ? Data() : read(Int(count), at: 0, from: descriptor)
+        else { throw FileFailure.reading(path) }
         return bytes
     }
 
@@ -200,9 +200,8 @@ extension POSIXFile {
 
     /// Returns true if an open file still has its name.
     package static func isSame(_ file: FileHandle, at path: String) throws -> Bool {
-        var (opened, named) = (stat(), stat())
-        guard fstat(file.fileDescriptor, &opened) == 0 else { throw FileFailure.writing(path) }
-        return lstat(path, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino
+        guard let opened = status(of: file.fileDescriptor) else { throw FileFailure.writing(path) }
+        return statusWithoutFollowing(path).map(FileIdentity.init) == FileIdentity(opened)
     }
 
     /// Locks a file, or returns false if somebody else has, in this process or another.
@@ -210,6 +209,16 @@ extension POSIXFile {
         if lockAgainstOtherProcesses(file.fileDescriptor) { return true }
         guard [.EWOULDBLOCK, .EINTR].contains(lastError) else { throw FileFailure.writing(path) }
         return false
+    }
+}
+
+/// Tells files apart, whatever their names.
+struct FileIdentity: Hashable {
+    private let device: dev_t
+    private let inode: ino_t
+
+    init(_ status: stat) {
+        (device, inode) = (status.st_dev, status.st_ino)
     }
 }
 

@@ -16,11 +16,8 @@ enum RedirectHandling {
         _ completionHandler: @escaping RedirectAnswer,
         _ proposal: URLRequest
     ) -> RedirectAnswer? {
-        #if canImport(FoundationNetworking)
-        nil
-        #else
-        { next in completionHandler(next.map { combine($0, with: proposal) }) }
-        #endif
+        if SessionPlatform.isCorelibs { return nil }
+        return { next in completionHandler(next.map { combine($0, with: proposal) }) }
     }
 
     /// Returns the request to send, with the facts that only the platform knows: that the body is a file, in a request

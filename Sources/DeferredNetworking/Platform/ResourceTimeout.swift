@@ -28,12 +28,10 @@ enum ResourceTimeout {
         until end: some FutureProtocol,
         abort: @escaping @Sendable (any Error) -> Void
     ) {
-        #if canImport(FoundationNetworking)
-        guard let timeout = chosen(in: session.configuration) else { return }
+        guard SessionPlatform.isCorelibs, let timeout = chosen(in: session.configuration) else { return }
         let deadline = ClockTimer(after: timeout, clock: ContinuousClock()) {
             abort(URLError(.timedOut, failing: url, description: "The whole request took longer than \(timeout)"))
         }
         end.upon(.immediate) { _ in deadline.cancel() }
-        #endif
     }
 }

@@ -64,9 +64,6 @@ package enum SHA256 {
     package static func text(_ message: some Collection<UInt8>) -> String { hexadecimal(hash(message)) }
 
     static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.reduce(into: "") { text, byte in
-            text += byte < 16 ? "0" : ""
-            text += String(byte, radix: 16)
-        }
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

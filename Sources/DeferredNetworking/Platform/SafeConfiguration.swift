@@ -12,18 +12,10 @@ import FoundationNetworking
 /// transfers on a session with a cache ends each of them once".
 enum SafeConfiguration {
     /// True if a response may come from a cache.
-    static var keepsCache: Bool {
-        #if canImport(FoundationNetworking)
-        false
-        #else
-        true
-        #endif
-    }
+    static var keepsCache: Bool { !SessionPlatform.isCorelibs }
 
-    /// Returns a copy to create a session from, and the headers that were removed from it.
-    static func copy(
-        of configuration: URLSessionConfiguration
-    ) -> (configuration: URLSessionConfiguration, headers: [String: String]) {
+    /// Returns a copy to create a session from, without the additional headers: see ``headers(of:)``.
+    static func copy(of configuration: URLSessionConfiguration) -> URLSessionConfiguration {
         let copy = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
         #if canImport(FoundationNetworking)
         copy.urlCache = nil
@@ -31,7 +23,7 @@ enum SafeConfiguration {
         copy.timeoutIntervalForRequest = TimeoutRounding.repaired(configuration.timeoutIntervalForRequest)
         #endif
         copy.httpAdditionalHeaders = nil
-        return (copy, headers(of: configuration))
+        return copy
     }
 
     /// Returns the additional headers of a configuration. Names and values of other types than strings are converted,

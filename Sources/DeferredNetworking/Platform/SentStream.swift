@@ -1,4 +1,3 @@
-#if canImport(FoundationNetworking)
 import Foundation
 
 /// A stream that is sent as a body: once, and whole.
@@ -17,7 +16,7 @@ final class SentStream: InputStream {
     private var count: Int64 = 0
 
     /// True once the stream would have to be sent again.
-    private(set) var isExhausted = false
+    var isExhausted = false
 
     init(_ stream: InputStream, length: Int64? = nil) {
         self.stream = stream
@@ -43,8 +42,4 @@ final class SentStream: InputStream {
         isRead = result == 0
         return isRead && length.map { self.count < $0 } == true ? -1 : result
     }
-
-    /// Notes that the body would have to be sent again.
-    func refuse() { isExhausted = true }
 }
-#endif

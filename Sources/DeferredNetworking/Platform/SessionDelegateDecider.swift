@@ -13,20 +13,18 @@ import FoundationNetworking
 /// and challenges about a connection go to another method, the only one that many pinning delegates implement.
 /// Tests: `URLSessionTests`, "A session's own delegate decides on redirects and challenges" and those next to it.
 final class SessionDelegateDecider: ExchangeDelegate {
-    /// Kept by `keptSession` if it has a delegate; without one, its user may release it while the exchange runs.
+    /// Kept by `keptSession` if a delegate may be asked; otherwise, its user may release it while the exchange runs.
     private weak let session: URLSession?
     private let keptSession: URLSession?
 
     /// Kept separately, since an invalidated session has released its delegate.
-    private let sessionDelegate: (any URLSessionDelegate)?
+    let sessionDelegate: (any URLSessionDelegate)?
 
-    /// True if the session's own delegate is asked.
-    var hasSessionDelegate: Bool { sessionDelegate != nil }
-
-    init(_ session: URLSession) {
+    /// - Parameter configures: True if the tasks may get delegates of their own.
+    init(_ session: URLSession, configures: Bool = false) {
         self.session = session
         sessionDelegate = session.delegate
-        keptSession = sessionDelegate == nil ? nil : session
+        keptSession = sessionDelegate == nil && !configures ? nil : session
     }
 
     func decide(

@@ -29,28 +29,24 @@ private final class SessionEngines: Sendable {
         var retains = 0
     }
 
-    private let entries = Lock<[ObjectIdentifier: [Entry]]>([:])
+    private let entries = Lock<[Entry]>([])
 
     /// - Parameter needsSession: true if the request has to run over a session, whatever the configuration says.
     func retainedEngine(for session: URLSession, needsSession: Bool) -> RetainedEngine {
         purge()
-        let key = ObjectIdentifier(session)
-        if let engine = entries.withLock({ Self.take(key, session, needsSession, in: &$0) }) {
-            return retain(engine, key)
-        }
+        if let engine = entries.withLock({ Self.take(session, needsSession, in: &$0) }) { return retain(engine) }
         // Created outside of the lock, since it waits for the queue that all sessions share. If two callers each create
         // one, one of them is discarded.
         let made = Self.make(session.configuration, needsSession: needsSession)
         let engine = entries.withLock { entries in
-            if let other = Self.take(key, session, needsSession, in: &entries) { return other }
-            let entry = Entry(user: session, engine: made, needsSession: needsSession, retains: 1)
-            entries[key, default: []].append(entry)
+            if let other = Self.take(session, needsSession, in: &entries) { return other }
+            entries.append(Entry(user: session, engine: made, needsSession: needsSession, retains: 1))
             return made
         }
         if engine !== made {
             made.invalidate()
         }
-        return retain(engine, key)
+        return retain(engine)
     }
 
     private static func make(_ configuration: URLSessionConfiguration, needsSession: Bool) -> any Engine {
@@ -60,39 +56,30 @@ private final class SessionEngines: Sendable {
         return URLSessionEngine(copying: configuration)
     }
 
-    private func retain(_ engine: any Engine, _ key: ObjectIdentifier) -> RetainedEngine {
+    private func retain(_ engine: any Engine) -> RetainedEngine {
         RetainedEngine(engine) {
             self.entries.withLock { entries in
-                if let index = entries[key]?.firstIndex(where: { $0.engine === engine }) {
-                    entries[key]?[index].retains -= 1
-                }
+                if let index = entries.firstIndex(where: { $0.engine === engine }) { entries[index].retains -= 1 }
             }
             self.purge()
         }
     }
 
-    /// A new object may have the address of a former one, so an identifier can stand for several sessions.
-    private static func take(
-        _ key: ObjectIdentifier,
-        _ session: URLSession,
-        _ needsSession: Bool,
-        in entries: inout [ObjectIdentifier: [Entry]]
-    ) -> (any Engine)? {
-        guard
-            let index = entries[key]?.firstIndex(where: { $0.user === session && $0.needsSession == needsSession })
+    private static func take(_ session: URLSession, _ needsSession: Bool, in entries: inout [Entry]) -> (any Engine)? {
+        guard let index = entries.firstIndex(where: { $0.user === session && $0.needsSession == needsSession })
         else { return nil }
-        entries[key]?[index].retains += 1
-        return entries[key]?[index].engine
+        entries[index].retains += 1
+        return entries[index].engine
     }
 
     private func purge() {
         let unused = entries.withLock { entries in
             var unused: [any Engine] = []
-            for (key, list) in entries {
-                let kept = list.filter { $0.user != nil || $0.retains > 0 }
-                guard kept.count < list.count else { continue }
-                unused += list.filter { $0.user == nil && $0.retains == 0 }.map(\.engine)
-                entries[key] = kept.isEmpty ? nil : kept
+            // Each entry is looked at once: its session may go at any moment.
+            entries.removeAll { entry in
+                guard entry.user == nil, entry.retains == 0 else { return false }
+                unused.append(entry.engine)
+                return true
             }
             return unused
         }
@@ -105,18 +92,13 @@ private final class SessionEngines: Sendable {
 extension URLSessionEngine {
     /// Returns the right to make tasks on a session that the user made, or on one with its configuration.
     static func retainedEngine(for session: URLSession) -> RetainedEngine {
-        #if !canImport(FoundationNetworking)
-        if !isMain(session.delegateQueue) { return RetainedEngine(URLSessionEngine(borrowing: session)) }
-        #endif
+        let queue = session.delegateQueue
+        // Bodies must not be written on the main thread.
+        if !SessionPlatform.isCorelibs, queue !== OperationQueue.main, queue.underlyingQueue !== DispatchQueue.main {
+            return RetainedEngine(URLSessionEngine(borrowing: session))
+        }
         return SessionEngines.shared.retainedEngine(for: session, needsSession: true)
     }
-
-    #if !canImport(FoundationNetworking)
-    /// Returns whether a queue's operations run on the main thread.
-    private static func isMain(_ queue: OperationQueue) -> Bool {
-        queue === OperationQueue.main || queue.underlyingQueue === DispatchQueue.main
-    }
-    #endif
 }
 
 extension URLSession {
@@ -129,7 +111,7 @@ extension URLSession {
         #if os(Linux)
         // Looked at each time: the configuration of a session can still be changed on Linux, and a stub's requests must
         // never reach the network.
-        if configure == nil, !decider.hasSessionDelegate, SafeConfiguration.reasonForSession(configuration) == nil {
+        if configure == nil, decider.sessionDelegate == nil, SafeConfiguration.reasonForSession(configuration) == nil {
             return SessionEngines.shared.retainedEngine(for: self, needsSession: false)
         }
         #endif

@@ -12,10 +12,6 @@ import FoundationNetworking
 /// client may shut down while its session removes the last tasks".
 enum SessionInvalidation {
     static func perform(_ session: URLSession) {
-        #if canImport(FoundationNetworking)
-        session.finishTasksAndInvalidate()
-        #else
-        session.invalidateAndCancel()
-        #endif
+        if SessionPlatform.isCorelibs { session.finishTasksAndInvalidate() } else { session.invalidateAndCancel() }
     }
 }

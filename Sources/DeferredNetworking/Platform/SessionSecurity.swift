@@ -45,39 +45,35 @@ struct SessionSecurity: @unchecked Sendable {
         }
     }
 
-    /// Returns whether a challenge is answered here.
-    func meets(_ challenge: URLAuthenticationChallenge) -> Bool {
-        switch challenge.protectionSpace.authenticationMethod {
-        case NSURLAuthenticationMethodServerTrust: authorities != nil || !pins.isEmpty
-        case NSURLAuthenticationMethodClientCertificate: identity != nil
-        default: false
-        }
-    }
-
+    /// Answers a challenge that these settings are about, and returns true; does nothing with another one.
+    ///
     /// - Parameter refuse: Called before a refusal is answered, since the platform's only error for it is that of a
     ///   cancellation.
     func meet(
         _ challenge: URLAuthenticationChallenge,
         answer: @escaping ChallengeAnswer,
         refuse: @escaping @Sendable (URLError) -> Void
-    ) {
-        guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust else {
-            return answer(
-                .useCredential,
-                identity.map { URLCredential(identity: $0.0, certificates: $0.issuers, persistence: .forSession) }
-            )
-        }
-        Self.queue.async {
-            guard let trust = challenge.protectionSpace.serverTrust else {
-                return answer(.performDefaultHandling, nil)
+    ) -> Bool {
+        switch challenge.protectionSpace.authenticationMethod {
+        case NSURLAuthenticationMethodServerTrust where authorities != nil || !pins.isEmpty:
+            Self.queue.async {
+                guard let trust = challenge.protectionSpace.serverTrust else {
+                    return answer(.performDefaultHandling, nil)
+                }
+                if let refusal = refusal(of: trust) {
+                    refuse(refusal)
+                    answer(.cancelAuthenticationChallenge, nil)
+                } else {
+                    answer(.useCredential, URLCredential(trust: trust))
+                }
             }
-            if let refusal = refusal(of: trust) {
-                refuse(refusal)
-                answer(.cancelAuthenticationChallenge, nil)
-            } else {
-                answer(.useCredential, URLCredential(trust: trust))
-            }
+        case NSURLAuthenticationMethodClientCertificate:
+            guard let (own, issuers) = identity else { return false }
+            answer(.useCredential, URLCredential(identity: own, certificates: issuers, persistence: .forSession))
+        default:
+            return false
         }
+        return true
     }
 
     private func refusal(of trust: SecTrust) -> URLError? {
@@ -168,12 +164,10 @@ struct SessionSecurity: @unchecked Sendable {
 
     static func setMinimumVersion(of tls: URLClient.TLS, in configuration: URLSessionConfiguration) {}
 
-    func meets(_ challenge: URLAuthenticationChallenge) -> Bool { false }
-
     func meet(
         _ challenge: URLAuthenticationChallenge,
         answer: @escaping ChallengeAnswer,
         refuse: @escaping @Sendable (URLError) -> Void
-    ) {}
+    ) -> Bool { false }
     #endif
 }

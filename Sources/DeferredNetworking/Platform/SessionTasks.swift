@@ -13,20 +13,14 @@ import FoundationNetworking
 extension SessionDelegate {
     /// Makes a new task report to this delegate.
     func prepare(_ task: URLSessionTask) {
-        #if !canImport(FoundationNetworking)
-        task.delegate = self
-        #endif
+        if !SessionPlatform.isCorelibs { task.delegate = self }
     }
 
     /// Takes back a task that `configure` has given to another delegate, and returns that delegate.
     func reclaim(_ task: URLSessionTask) -> (any URLSessionTaskDelegate)? {
         // If `configure` has resumed it, which it must not, setting the delegate would trap.
         guard task.state == .suspended, let given = task.delegate, given !== self else { return nil }
-        #if canImport(FoundationNetworking)
-        task.delegate = nil
-        #else
-        task.delegate = self
-        #endif
+        task.delegate = SessionPlatform.isCorelibs ? nil : self
         return given
     }
 }
@@ -40,11 +34,7 @@ extension SessionDelegate {
 /// `URLSessionTests`, "a session that is invalidated right behind begin lets it end".
 enum TaskCreation {
     static func perform(_ body: @escaping @Sendable () -> Void) {
-        #if canImport(FoundationNetworking)
-        URLSessionEngine.control.async(execute: body)
-        #else
-        body()
-        #endif
+        if SessionPlatform.isCorelibs { URLSessionEngine.control.async(execute: body) } else { body() }
     }
 }
 
@@ -56,11 +46,7 @@ enum Expectations {
     /// to its beginning, and the task never ends. No issue is known upstream. Test: `URLClientTests`, "an upload succeeds
     /// though the server meets no expectation".
     static func sent(_ request: URLRequest) -> URLRequest {
-        #if canImport(FoundationNetworking)
-        dropped(from: request)
-        #else
-        request
-        #endif
+        SessionPlatform.isCorelibs ? dropped(from: request) : request
     }
 
     static func dropped(from request: URLRequest) -> URLRequest {

@@ -18,19 +18,12 @@ enum StreamedLengths {
     /// Sets the header fields of a body whose length is known.
     static func announce(_ length: Int64, in request: inout URLRequest) {
         request.setValue(String(length), forHTTPHeaderField: "Content-Length")
-        #if canImport(FoundationNetworking)
+        guard SessionPlatform.isCorelibs else { return }
         request.setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
         if request.value(forHTTPHeaderField: "Content-Type") == nil {
             request.setValue(" ", forHTTPHeaderField: "Content-Type")
         }
-        #endif
     }
 
-    static var areHonoured: Bool {
-        #if canImport(FoundationNetworking)
-        false
-        #else
-        true
-        #endif
-    }
+    static var areHonoured: Bool { !SessionPlatform.isCorelibs }
 }

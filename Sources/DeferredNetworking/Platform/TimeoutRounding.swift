@@ -11,11 +11,7 @@ enum TimeoutRounding {
 
     /// Returns `timeout` rounded up to whole seconds, at least 1.
     static func rounded(_ timeout: TimeInterval) -> TimeInterval {
-        #if canImport(FoundationNetworking)
-        min(max(timeout.rounded(.up), 1), longest)
-        #else
-        timeout
-        #endif
+        SessionPlatform.isCorelibs ? min(max(timeout.rounded(.up), 1), longest) : timeout
     }
 
     /// Returns a session's time-out, or the default for an invalid one, which can't be reported here.

@@ -50,16 +50,9 @@ struct DigestChallenge: Sendable, Hashable {
         case "SHA-256-SESS": (hash, isSession) = (.sha256, true)
         default: return nil
         }
-        if let offer = challenge["qop"] {
-            let names = FieldList.members(of: offer).map { $0.lowercased() }
-            guard let first = [Protection.authentication, .integrity].first(where: { names.contains($0.rawValue) })
-            else {
-                return nil
-            }
-            protection = first
-        } else {
-            protection = nil
-        }
+        let offered = challenge["qop"].map { FieldList.members(of: $0).map { $0.lowercased() } }
+        protection = [Protection.authentication, .integrity].first { offered?.contains($0.rawValue) ?? false }
+        if offered != nil, protection == nil { return nil }
         (self.realm, self.nonce, opaque) = (realm, nonce, challenge["opaque"])
         hashesUser = challenge["userhash"]?.lowercased() == "true"
         isStale = challenge["stale"]?.lowercased() == "true"

@@ -38,7 +38,10 @@ package enum RedirectRules {
         var next = request.request
         var body = request.body
         if dropsBody(status: head.status.code, method: request.method) {
-            dropBody(of: &next)
+            next.httpMethod = "GET"
+            next.httpBody = nil
+            next.httpBodyStream = nil
+            removeHeaders(from: &next, where: describesBody)
             body = .inRequest
         }
         if Origin(of: url) != Origin(of: target) {
@@ -81,13 +84,6 @@ package enum RedirectRules {
         case 303: method != "GET" && method != "HEAD"
         default: false
         }
-    }
-
-    private static func dropBody(of request: inout URLRequest) {
-        request.httpMethod = "GET"
-        request.httpBody = nil
-        request.httpBodyStream = nil
-        removeHeaders(from: &request, where: describesBody)
     }
 
     /// Returns true for fields that are of no use without a body: RFC 9110, sections 15.4 and 10.1.1.

@@ -65,7 +65,7 @@ extension CheckedRequest {
         }
     }
 
-    private static func fileLength(of file: URL) throws(URLClientError) -> Int64 {
+    static func fileLength(of file: URL) throws(URLClientError) -> Int64 {
         guard file.isFileURL else {
             throw .invalidRequest(reason: "the body \(DisplayText.quoted(file)) is not a file URL")
         }

@@ -13,25 +13,23 @@ extension CheckedRequest {
             )
         }
         try RequestGrammar.check(scheme: scheme, of: DisplayText.quoted(url))
-        try checkAuthority(of: url)
+        guard let host = url.host(percentEncoded: true), !host.isEmpty else {
+            throw .invalidRequest(reason: "the URL \(DisplayText.quoted(url)) has no host; write \"https://host/path\"")
+        }
+        try RequestGrammar.check(port: url.port, of: DisplayText.quoted(url))
         guard !DisplayText.hasControls(url.absoluteString) else {
             throw .invalidRequest(
                 reason: "the URL \(DisplayText.quoted(url)) contains control characters; percent-encode them"
             )
         }
-        return lowercasingScheme(scheme, of: url)
+        let lowercased = scheme.lowercased()
+        guard scheme != lowercased else { return url }
+        return URL(string: lowercased + url.absoluteString.dropFirst(scheme.count)) ?? url
     }
 
     static let missingURL = URLClientError.invalidRequest(
         reason: "it has no URL; set one such as \"https://host/path\""
     )
-
-    private static func checkAuthority(of url: URL) throws(URLClientError) {
-        guard let host = url.host(percentEncoded: true), !host.isEmpty else {
-            throw .invalidRequest(reason: "the URL \(DisplayText.quoted(url)) has no host; write \"https://host/path\"")
-        }
-        try RequestGrammar.check(port: url.port, of: DisplayText.quoted(url))
-    }
 
     /// Returns the error for a URL that looked right, but that the engine can't read. Engines differ in the hosts that
     /// they accept.
@@ -45,11 +43,5 @@ extension CheckedRequest {
             reason: "the host of \(text) is neither a name nor an address that can be connected to; use a name of "
                 + "letters, digits, hyphens and dots, or an address such as 127.0.0.1"
         )
-    }
-
-    private static func lowercasingScheme(_ scheme: String, of url: URL) -> URL {
-        let lowercased = scheme.lowercased()
-        guard scheme != lowercased else { return url }
-        return URL(string: lowercased + url.absoluteString.dropFirst(scheme.count)) ?? url
     }
 }

@@ -6,9 +6,12 @@ extension StreamedBody {
         // Of a range that is refused, any length will do.
         let length = range.upperBound.subtractingReportingOverflow(range.lowerBound).partialValue
         let part = FileRange(file: file, range: range)
-        self.init(length: max(0, length), isSpooled: false, alreadySent: nil, flaw: { part.flaw }) {
-            HTTPBodyStream(QueuedBytes { try part.open() })
-        }
+        self.init(
+            length: max(0, length),
+            isSpooled: false,
+            alreadySent: nil,
+            checkSource: { () throws(URLClientError) in try part.check() }
+        ) { HTTPBodyStream(QueuedBytes { try part.open() }) }
     }
 }
 
@@ -17,22 +20,15 @@ private struct FileRange: Sendable {
     let file: URL
     let range: Range<Int64>
 
-    /// The reason why the file has no such part.
-    var flaw: URLClientError? {
-        guard file.isFileURL, let length = POSIXFile.lengthOfReadableRegularFile(at: file.path) else {
-            return .invalidRequest(
-                reason: "the body \(DisplayText.quoted(file.path)) is not a regular file that can be read"
+    /// Checks that the file has such a part.
+    func check() throws(URLClientError) {
+        let length = try CheckedRequest.fileLength(of: file)
+        guard range.lowerBound >= 0, range.upperBound <= length else {
+            throw .invalidRequest(
+                reason: "the file \(DisplayText.quoted(file.path)) has \(length) bytes, and no part "
+                    + "\(range.lowerBound)..<\(range.upperBound)"
             )
         }
-        guard range.lowerBound >= 0, range.upperBound <= length else { return outside(of: length) }
-        return nil
-    }
-
-    private func outside(of length: Int64) -> URLClientError {
-        .invalidRequest(
-            reason: "the file \(DisplayText.quoted(file.path)) has \(length) bytes, and no part "
-                + "\(range.lowerBound)..<\(range.upperBound)"
-        )
     }
 
     func open() throws -> QueuedBytes.Read {

@@ -41,6 +41,7 @@ struct QueuedBytes: AsyncSequence, Sendable {
         }
 
         func next() throws -> Data? {
+            // The stored closure is called as it is: stored again, it would be wrapped in a thunk each time.
             if let read { return try read() }
             let read = try open()
             self.read = read

@@ -19,8 +19,8 @@ package final class StreamedBody: Sendable, Hashable {
 
     private let make: @Sendable () -> HTTPBodyStream
 
-    /// Returns the reason why the bytes can't be had, as far as it can be told before they are.
-    private let flaw: @Sendable () -> URLClientError?
+    /// Throws if the bytes can't be had, as far as it can be told before they are.
+    private let checkSource: @Sendable () throws(URLClientError) -> Void
 
     /// Thrown by a second sequence, where there is only one.
     private let alreadySent: (any Error)?
@@ -49,11 +49,11 @@ package final class StreamedBody: Sendable, Hashable {
         alreadySent: (any Error)?,
         trailers: HTTPTrailers? = nil,
         mapError: @escaping @Sendable (any Error) -> any Error = { $0 },
-        flaw: @escaping @Sendable () -> URLClientError? = { nil },
+        checkSource: @escaping @Sendable () throws(URLClientError) -> Void = {},
         _ make: @escaping @Sendable () -> HTTPBodyStream
     ) {
         (self.length, self.isSpooled, self.alreadySent) = (length, isSpooled, alreadySent)
-        (self.trailers, self.mapError, self.flaw, self.make) = (trailers, mapError, flaw, make)
+        (self.trailers, self.mapError, self.checkSource, self.make) = (trailers, mapError, checkSource, make)
     }
 
     /// Returns the bytes, from the first; if they can be read only once, the second time a stream that throws.
@@ -74,7 +74,7 @@ package final class StreamedBody: Sendable, Hashable {
 
     /// Checks that it can be sent, and its trailers.
     func check() throws(URLClientError) {
-        if let flaw = flaw() { throw flaw }
+        try checkSource()
         guard let trailers else { return }
         try trailers.check()
         guard length == nil, !isSpooled else {

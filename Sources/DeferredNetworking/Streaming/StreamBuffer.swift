@@ -17,24 +17,6 @@ final class StreamBuffer: Sendable {
 
         /// Called when ``isFull`` has changed.
         var onChange: (@Sendable () -> Void)?
-
-        /// Removes and returns the file if its contents are no longer needed. It has to be closed outside of the lock.
-        mutating func takeUnusedFile() -> OverflowFile? { machine.isFileEmpty ? file.take() : nil }
-
-        /// Feeds the machine an event. Also returns `onChange` if ``isFull`` has changed, to be called outside of the
-        /// lock.
-        mutating func observing<Result>(
-            _ event: (inout StreamStateMachine) -> Result
-        ) -> (Result, onChange: (@Sendable () -> Void)?) {
-            let wasFull = machine.isFull
-            let result = event(&machine)
-            return (result, machine.isFull == wasFull ? nil : onChange)
-        }
-    }
-
-    private enum Step {
-        case resume(Reader, Result<Data?, any Error>)
-        case read(Reader, OverflowFile, Range<Int64>)
     }
 
     private let state: Lock<State>
@@ -56,7 +38,7 @@ final class StreamBuffer: Sendable {
     func pauseWhenFull(_ exchange: Exchange) {
         let isFull: @Sendable () -> Bool = { [weak self] in self?.isFull ?? false }
         exchange.forgiveSilence(while: isFull)
-        observeFullness { [weak exchange] in exchange?.pause(while: isFull) }
+        state.withLock { $0.onChange = { [weak exchange] in exchange?.pause(while: isFull) } }
     }
 
     /// True while the sender should pause.
@@ -65,29 +47,18 @@ final class StreamBuffer: Sendable {
     /// The number of bytes received but not read yet.
     var waitingCount: Int64 { state.withLock { $0.machine.waitingCount } }
 
-    /// Sets a closure to call whenever ``isFull`` changes. Must be called while the buffer is empty.
-    func observeFullness(_ onChange: @escaping @Sendable () -> Void) {
-        state.withLock { $0.onChange = onChange }
-    }
-
     /// Appends received bytes. Called by one thread at a time, which also calls ``finish(_:)``.
     func append(_ bytes: Data) throws {
-        let (offset, file, onChange) = state.withLock { state in
-            let (offset, onChange) = state.observing { $0.append(bytes) }
-            return (offset, state.file, onChange)
-        }
-        onChange?()
+        let (offset, file) = update { ($0.machine.append(bytes), $0.file) }
         if let offset {
             let file = try file ?? OverflowFile()
             try file.write(bytes, at: offset)
-            let unused = state.withLock { state in
+            update { state in
                 state.machine.didWrite(bytes.count, at: offset)
                 // A faster reader may have taken the file out of the state, or the whole stream may have been
                 // discarded.
                 state.file = file
-                return state.takeUnusedFile()
             }
-            withExtendedLifetime(unused) {}
         }
         serve()
     }
@@ -107,11 +78,10 @@ final class StreamBuffer: Sendable {
     /// Discards the bytes, because no reader is left.
     func discard() {
         // The observer retains the exchange, and is released outside of the lock, like the file.
-        let (unused, onChange) = state.withLock { state in
+        let onChange = update { state in
             state.machine.discard()
-            return (state.takeUnusedFile(), state.onChange.take())
+            return state.onChange.take()
         }
-        withExtendedLifetime(unused) {}
         onChange?()
         serve()
     }
@@ -146,40 +116,42 @@ final class StreamBuffer: Sendable {
 
     /// Gives readers the available bytes, in the order in which they asked.
     private func serve() {
-        while let (step, onChange) = nextStep() {
-            onChange?()
-            switch step {
-            case .resume(let reader, let result):
-                reader.resume(with: result)
-            case .read(let reader, let file, let range):
+        while let (reader, next, file) = nextStep() {
+            switch next {
+            case .bytes(let bytes):
+                reader.resume(returning: bytes)
+            case .end(nil):
+                reader.resume(returning: nil)
+            case .end(let error?):
+                reader.resume(throwing: error)
+            case .read(let range):
+                guard let file else { preconditionFailure("\(range) of a stream is in no file") }
                 let result = Result { () throws(CocoaError) in try file.read(range) }
-                let (unused, onChange) = state.withLock { state in
-                    let ((), onChange) = state.observing { $0.didRead(result) }
-                    return (state.takeUnusedFile(), onChange)
-                }
-                withExtendedLifetime(unused) {}
-                onChange?()
+                update { $0.machine.didRead(result) }
                 reader.resume(with: result.map { $0 }.mapError { $0 })
             }
         }
     }
 
-    private func nextStep() -> (Step, onChange: (@Sendable () -> Void)?)? {
-        state.withLock { state in
-            guard !state.readers.isEmpty else { return nil }
-            let (next, onChange) = state.observing { $0.next() }
-            switch next {
-            case .wait:
-                return nil
-            case .bytes(let bytes):
-                return (.resume(state.readers.removeFirst().reader, .success(bytes)), onChange)
-            case .read(let range):
-                guard let file = state.file else { preconditionFailure("\(range) of a stream is in no file") }
-                return (.read(state.readers.removeFirst().reader, file, range), onChange)
-            case .end(let error):
-                let result: Result<Data?, any Error> = error.map { .failure($0) } ?? .success(nil)
-                return (.resume(state.readers.removeFirst().reader, result), onChange)
-            }
+    /// Takes the first reader and its step, if it has one. Also returns the file.
+    private func nextStep() -> (Reader, StreamStateMachine.Next, OverflowFile?)? {
+        update { state in
+            guard !state.readers.isEmpty, let next = state.machine.next() else { return nil }
+            return (state.readers.removeFirst().reader, next, state.file)
         }
+    }
+
+    /// Changes the state. Afterwards, outside of the lock, closes a file whose contents are no longer needed, and calls
+    /// `onChange` if ``isFull`` has changed.
+    private func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
+        let (result, unused, onChange) = state.withLock { state in
+            let wasFull = state.machine.isFull
+            let result = change(&state)
+            let unused = state.machine.isFileEmpty ? state.file.take() : nil
+            return (result, unused, state.machine.isFull == wasFull ? nil : state.onChange)
+        }
+        withExtendedLifetime(unused) {}
+        onChange?()
+        return result
     }
 }

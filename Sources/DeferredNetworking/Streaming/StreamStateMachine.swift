@@ -13,21 +13,6 @@ struct StreamStateMachine {
         case read(Range<Int64>)
 
         case end((any Error)?)
-        case wait
-    }
-
-    /// The high and low watermarks: the sender pauses above the high one and resumes at the low one.
-    struct Marks {
-        let low: Int64
-        let high: Int64
-
-        /// - Parameter limit: the most bytes that may wait, including the chunk that arrives when the high mark is
-        ///   reached.
-        init(limit: Int) {
-            let limit = Int64(max(0, limit))
-            high = max(limit / 2, limit - pieceSize)
-            low = high / 2
-        }
     }
 
     /// The maximum size of a chunk that arrives or is read from the file, in bytes.
@@ -38,7 +23,9 @@ struct StreamStateMachine {
     private static let mostUnderWay = 1 << 20
 
     private let memoryLimit: Int
-    private let marks: Marks?
+
+    /// The high watermark: the sender pauses above it, and resumes at half of it.
+    private let mark: Int64
     private(set) var waitingCount: Int64 = 0
 
     /// True while the sender should pause.
@@ -59,7 +46,13 @@ struct StreamStateMachine {
         // A sender that pauses before the memory is full needs no file: memory also takes the bytes still on their way.
         let needsFile = limit.map { $0 > memoryLimit } ?? true
         self.memoryLimit = needsFile ? memoryLimit : min(memoryLimit, .max - Self.mostUnderWay) + Self.mostUnderWay
-        marks = limit.map(Marks.init)
+        mark = limit.map { Self.mark(limit: $0) } ?? .max
+    }
+
+    /// - Parameter limit: the most bytes that may wait, including the chunk that arrives when the mark is reached.
+    static func mark(limit: Int) -> Int64 {
+        let limit = Int64(max(0, limit))
+        return max(limit / 2, limit - pieceSize)
     }
 
     var hasEnded: Bool { end != nil }
@@ -72,7 +65,7 @@ struct StreamStateMachine {
     mutating func append(_ bytes: Data) -> Int64? {
         guard !hasEnded, !bytes.isEmpty else { return nil }
         waitingCount += Int64(bytes.count)
-        if let marks, waitingCount > marks.high { isFull = true }
+        if waitingCount > mark { isFull = true }
         guard overflow.isEmpty, memoryCount + bytes.count <= memoryLimit else { return overflow.upperBound }
         chunks.append(bytes)
         memoryCount += bytes.count
@@ -95,19 +88,19 @@ struct StreamStateMachine {
         }
     }
 
-    /// Returns the next step for a reader. An error comes after the bytes received before it.
-    mutating func next() -> Next {
+    /// Returns the next step for a reader, or nil if it has to wait. An error comes after the bytes received before it.
+    mutating func next() -> Next? {
         if let bytes = chunks.popFirst() {
             memoryCount -= bytes.count
             took(bytes.count)
             return .bytes(bytes)
         }
-        guard !isReading else { return .wait }
+        guard !isReading else { return nil }
         guard overflow.isEmpty else {
             isReading = true
             return .read(overflow.lowerBound..<min(overflow.upperBound, overflow.lowerBound + Self.pieceSize))
         }
-        return end.map { .end($0) } ?? .wait
+        return end.map { .end($0) }
     }
 
     /// Handles the result of reading from the front of the range that ``next()`` returned.
@@ -138,6 +131,6 @@ struct StreamStateMachine {
 
     private mutating func took(_ count: Int) {
         waitingCount -= Int64(count)
-        if let marks, waitingCount <= marks.low { isFull = false }
+        if waitingCount <= mark / 2 { isFull = false }
     }
 }

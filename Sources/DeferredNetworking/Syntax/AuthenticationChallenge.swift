@@ -69,15 +69,14 @@ private struct Parser {
             }
             _ = skip(" \t")
             let token = readToken()
-            var parameters: [AuthenticationChallenge.Parameter] = []
-            if token == nil { readParameters(&parameters) }
-            result.append(AuthenticationChallenge(scheme, token, parameters))
+            result.append(AuthenticationChallenge(scheme, token, token == nil ? readParameters() : []))
         }
         return result
     }
 
     /// Reads parameters up to the next scheme.
-    private mutating func readParameters(_ parameters: inout [AuthenticationChallenge.Parameter]) {
+    private mutating func readParameters() -> [AuthenticationChallenge.Parameter] {
+        var parameters: [AuthenticationChallenge.Parameter] = []
         while true {
             let start = rest
             _ = skip(" \t,")
@@ -85,7 +84,7 @@ private struct Parser {
                 rest = start
                 // Neither a parameter nor, after a comma, a scheme.
                 if let first = start.first, first != "," { skipToComma() }
-                return
+                return parameters
             }
             rest = rest.dropFirst()
             _ = skip(" \t")

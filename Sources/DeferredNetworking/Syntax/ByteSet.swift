@@ -5,7 +5,9 @@ package struct ByteSet: Sendable {
 
     package init(_ text: StaticString) {
         text.withUTF8Buffer { bytes in
-            for byte in bytes { insert(byte) }
+            for byte in bytes {
+                if byte < 64 { low |= 1 << byte } else { high |= 1 << (byte - 64) }
+            }
         }
     }
 
@@ -38,10 +40,6 @@ package struct ByteSet: Sendable {
             }
             return isMissing & 1 == 0
         }
-    }
-
-    private mutating func insert(_ byte: UInt8) {
-        if byte < 64 { low |= 1 << byte } else { high |= 1 << (byte - 64) }
     }
 }
 

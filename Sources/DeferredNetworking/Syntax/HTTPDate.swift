@@ -22,7 +22,7 @@ package enum HTTPDate {
             let parts = words[1].split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 3, let short = year(parts[2], digits: 2) else { return nil }
             let now = now ?? Int64(Date().timeIntervalSince1970)
-            let century = (civilYear(now) / 100) * 100
+            let century = (1970 + now / 31_556_952) / 100 * 100
             // The latest year with these digits that is not more than 50 years ahead.
             for year in [century + 100 + short, century + short] {
                 if let result = date(parts[0], parts[1], year, words[2]), result - now <= 50 * 31_556_952 {
@@ -77,6 +77,4 @@ package enum HTTPDate {
         let first = firstDay(of: month)
         return (1...firstDay(of: month + 1) - first).contains(day) ? first + day - 1 : nil
     }
-
-    private static func civilYear(_ seconds: Int64) -> Int64 { 1970 + seconds / 31_556_952 }
 }

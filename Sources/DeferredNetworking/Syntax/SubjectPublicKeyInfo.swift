@@ -7,11 +7,12 @@ enum SubjectPublicKeyInfo {
     /// - Parameter certificate: The certificate, in DER.
     /// - Returns: The key, in DER; nil if the data is not a certificate.
     static func of(certificate: Data) -> Data? {
-        var outer = DERReader(Array(certificate)[...])
-        guard let certificate = outer.next(0x30) else { return nil }
-        var certificateReader = DERReader(certificate.content)
-        guard let body = certificateReader.next(0x30) else { return nil }
-        var reader = DERReader(body.content)
+        var reader = DERReader(rest: Array(certificate)[...])
+        // The certificate, and the part of it that is signed.
+        for _ in 1...2 {
+            guard let outer = reader.next(0x30) else { return nil }
+            reader = DERReader(rest: outer.content)
+        }
         // The version, which is left out for the first.
         _ = reader.next(0xA0)
         // Serial number, signature algorithm, issuer, validity, subject.
@@ -24,11 +25,7 @@ enum SubjectPublicKeyInfo {
 
 /// Reads values in DER, one behind the other: ITU-T X.690, section 10.
 private struct DERReader {
-    private var rest: ArraySlice<UInt8>
-
-    init(_ bytes: ArraySlice<UInt8>) {
-        rest = bytes
-    }
+    var rest: ArraySlice<UInt8>
 
     /// Returns the next value and moves on, if the value has this tag; otherwise returns nil, and stays.
     mutating func next(_ tag: UInt8) -> (whole: ArraySlice<UInt8>, content: ArraySlice<UInt8>)? {

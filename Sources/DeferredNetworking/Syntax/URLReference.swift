@@ -8,17 +8,13 @@ package enum URLReference {
         let reference = String(FieldList.trimmed(reference[...]))
         // Without a path, it has that of the base, as that is.
         let hasPath = reference.first.map { !"?#".contains($0) } ?? false
-        let path = hasPath ? nil : base?.absoluteURL.path(percentEncoded: true)
-        let url = URL(string: encoded(reference), relativeTo: base)?.absoluteURL
-        if let url, let path, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) {
-            parts.percentEncodedPath = path
-            return parts.url ?? url
-        }
-        guard let url, PathSegments.hasDots(url.path(percentEncoded: true)),
+        let basePath = hasPath ? nil : base?.absoluteURL.path(percentEncoded: true)
+        guard let url = URL(string: encoded(reference), relativeTo: base)?.absoluteURL else { return nil }
+        guard basePath != nil || PathSegments.hasDots(url.path(percentEncoded: true)),
             var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
         else { return url }
         // Foundation leaves the dots of a reference that has a scheme.
-        parts.percentEncodedPath = PathSegments.resolved(parts.percentEncodedPath)
+        parts.percentEncodedPath = basePath ?? PathSegments.resolved(parts.percentEncodedPath)
         return parts.url ?? url
     }
 

@@ -14,6 +14,7 @@ struct AdmissionStateMachine {
     }
 
     enum Action: Equatable {
+        /// Starts a request with a reference to the engine, until ``released()``.
         case start(UInt64)
         case refuse(UInt64)
         case invalidate
@@ -48,8 +49,7 @@ struct AdmissionStateMachine {
             waiting.append(request, host: host())
             return nil
         }
-        runningCount += 1
-        return .start(request)
+        return start(request)
     }
 
     /// Returns whether a request has no place.
@@ -78,25 +78,23 @@ struct AdmissionStateMachine {
             returning.append(request, host: "")
             return nil
         }
-        runningCount += 1
-        return .start(request)
+        return start(request)
     }
 
     private mutating func giveUpPlace() -> Action? {
-        guard let next = returning.popFirst() ?? waiting.popFirst() else {
-            runningCount -= 1
-            return invalidateIfIdle()
-        }
-        return .start(next)
+        runningCount -= 1
+        guard let next = returning.popFirst() ?? waiting.popFirst() else { return invalidateIfIdle() }
+        return start(next)
     }
 
-    /// Counts a reference, and returns true if a request may begin.
-    mutating func retain() -> Bool {
-        guard state != .closed else { return false }
+    /// Gives a request a place, and counts the reference with which it begins.
+    private mutating func start(_ request: UInt64) -> Action {
+        runningCount += 1
         retainCount += 1
-        return true
+        return .start(request)
     }
 
+    /// Handles the end of a reference that a request began with.
     mutating func released() -> Action? {
         retainCount -= 1
         return invalidateIfIdle()

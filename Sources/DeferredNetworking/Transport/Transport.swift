@@ -34,14 +34,11 @@ package final class Transport: Sendable {
         var engine: (any Engine)?
         var requests: [UInt64: Exchange] = [:]
         var nextIdentifier: UInt64 = 1
-
-        mutating func retain() -> (any Engine)? { admission.retain() ? engine : nil }
     }
 
     /// An action, and what it is performed on.
     private enum Step {
-        /// With an engine that was retained, if it isn't gone.
-        case start(Exchange, (any Engine)?)
+        case start(Exchange, any Engine)
         case refuse(Exchange)
         case invalidate((any Engine)?)
     }
@@ -127,10 +124,11 @@ package final class Transport: Sendable {
             monitor: options.monitor(after: configuration.monitor)
         )
         events?.report(.created)
+        let total = options.total ?? totalDeadline
         let checked: CheckedRequest
         do throws(URLClientError) {
             if let refusal { throw refusal }
-            if let total = options.total ?? totalDeadline, total <= .zero { throw .deadlineExceeded }
+            if let total, total <= .zero { throw .deadlineExceeded }
             try options.checkRateLimit()
             checked = try check().fitted(to: engine)
             if options.onInterimResponse != nil { try engine?.checkStreaming("interim responses") }
@@ -141,7 +139,23 @@ package final class Transport: Sendable {
             events?.report(.finished(named))
             return .failure(named)
         }
-        let settings = Exchange.Settings(self, identifier, options, policies, reporter, events)
+        var settings = Exchange.Settings(
+            identifier: identifier,
+            transport: self,
+            policies: policies,
+            redirects: options.redirects ?? configuration.redirects,
+            homeFields: Set(options.homeFields.map { $0.lowercased() }),
+            deadlines: configuration.deadlines,
+            clock: configuration.deadlineClock,
+            idle: options.idle,
+            total: total,
+            events: events,
+            onInterimResponse: options.onInterimResponse,
+            reporter: reporter,
+            cachePartition: options.cachePartition,
+            rateLimit: options.rateLimit
+        )
+        if let priority = options.priority { settings.configure = { $0.priority = priority } }
         return .success(Exchange(checked, settings, to: receiver, completion: completion))
     }
 
@@ -174,10 +188,6 @@ package final class Transport: Sendable {
         perform { $0.admission.cameBack(request) }
     }
 
-    private func retaining(_ engine: any Engine) -> RetainedEngine {
-        RetainedEngine(engine) { self.perform { $0.admission.released() } }
-    }
-
     /// Refuses new requests, and releases the engine when all current ones have ended.
     func close(finishesWork: Bool = true) {
         perform { $0.admission.close(finishesWork: finishesWork) }
@@ -185,10 +195,7 @@ package final class Transport: Sendable {
 
     /// Accepts requests until a task has ended, also while it is being closed.
     func keepOpen(for task: Task<some Sendable>) {
-        perform { state in
-            state.admission.workBegan()
-            return nil
-        }
+        state.withLock { $0.admission.workBegan() }
         let work = Work { self.perform { $0.admission.workEnded() } }
         task.upon(.immediate) { _ in withExtendedLifetime(work) {} }
     }
@@ -203,14 +210,13 @@ package final class Transport: Sendable {
     /// Fails all running and waiting requests.
     func abortAll(with error: @Sendable (URL) -> any Error) {
         // Those that wait first: they must not start when running requests make room for them.
-        let (waiting, running) = state.withLock { state in
+        let requests = state.withLock { state in
             let all = state.requests.values.sorted { $0.identifier > $1.identifier }
-            return (
-                all.filter { state.admission.isWaiting($0.identifier) },
-                all.filter { !state.admission.isWaiting($0.identifier) }
-            )
+            return [true, false].flatMap { waits in
+                all.filter { state.admission.isWaiting($0.identifier) == waits }
+            }
         }
-        for request in waiting + running {
+        for request in requests {
             request.cancel(with: error(request.url))
         }
     }
@@ -219,7 +225,9 @@ package final class Transport: Sendable {
         let step = state.withLock { state -> Step? in
             switch event(&state) {
             case nil: nil
-            case .start(let identifier)?: state.requests[identifier].map { .start($0, state.retain()) }
+            case .start(let identifier)?:
+                // Both are there: a request that has left isn't started, and none arrives without an engine.
+                state.requests[identifier].flatMap { request in state.engine.map { Step.start(request, $0) } }
             case .refuse(let identifier)?: state.requests.removeValue(forKey: identifier).map { .refuse($0) }
             case .invalidate?: .invalidate(state.engine.take())
             }
@@ -227,38 +235,11 @@ package final class Transport: Sendable {
         switch step {
         case nil: break
         case .start(let request, let engine):
-            let retained = engine.map(retaining)
+            let retained = RetainedEngine(engine) { self.perform { $0.admission.released() } }
             // One that fails at once makes room for the next, and so on.
             Trampoline.perform { request.admitted(retained) }
         case .refuse(let request): request.cancel(with: URLClientError.shutDown)
         case .invalidate(let engine): engine?.invalidate()
         }
-    }
-}
-
-extension Exchange.Settings {
-    fileprivate init(
-        _ transport: Transport,
-        _ identifier: UInt64,
-        _ options: URLClient.RequestOptions,
-        _ policies: RequestPolicies,
-        _ reporter: ProgressReporter,
-        _ events: EventReporter?
-    ) {
-        self.identifier = identifier
-        self.transport = transport
-        self.policies = policies
-        self.reporter = reporter
-        self.events = events
-        onInterimResponse = options.onInterimResponse
-        cachePartition = options.cachePartition
-        rateLimit = options.rateLimit
-        redirects = options.redirects ?? transport.configuration.redirects
-        homeFields = Set(options.homeFields.map { $0.lowercased() })
-        deadlines = transport.configuration.deadlines
-        idle = options.idle
-        clock = transport.configuration.deadlineClock
-        total = options.total ?? transport.totalDeadline
-        if let priority = options.priority { configure = { $0.priority = priority } }
     }
 }

@@ -86,12 +86,14 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        let answer = ChallengeHandling.isRecorded(challenge) ? nil : completionHandler
-        if let security, let answer, security.meets(challenge) {
-            let task = self.task(of: task)
-            return security.meet(challenge, answer: answer) { task?.abort(with: $0) }
+        let answer = ChallengeHandling.areRecorded ? nil : completionHandler
+        let sessionTask = self.task(of: task)
+        if let security, let answer,
+            security.meet(challenge, answer: answer, refuse: { sessionTask?.abort(with: $0) })
+        {
+            return
         }
-        send(.challenge(challenge, answer: answer), of: task)
+        sessionTask?.tell(.challenge(challenge, answer: answer))
     }
 
     // Called on the queue that all sessions share: nothing here may wait for a lock. If a stream is given, the platform
@@ -113,7 +115,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        guard task(of: dataTask)?.isCacheable ?? true else { return completionHandler(nil) }
+        guard task(of: dataTask)?.exchange.isCacheable ?? true else { return completionHandler(nil) }
         forwardedDelegate(of: dataTask, in: session).considerCaching(
             proposedResponse,
             of: dataTask,
@@ -128,7 +130,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        if let measured = TransactionTimes(metrics)?.metrics {
+        if let measured = URLClient.Metrics(metrics) {
             send(.measured(measured), of: task)
         }
         forwardedDelegate(of: task, in: session).finishedCollecting(metrics, of: task, in: session)
@@ -146,7 +148,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
             defer { tasks = [:] }
             return tasks.values
         }
-        for task in left { task.tell(.invalidated) }
+        for task in left { task.tell(.ended(nil, error: URLClientError.shutDown)) }
         invalidated.fill()
     }
 

@@ -63,9 +63,24 @@ extension URLSession {
         _ request: URLRequest,
         body: CheckedRequest.Body = .inRequest,
         counting direction: BodyProgress.Direction,
-        configure: (@Sendable (URLSessionTask) -> Void)?
+        configure: EngineTaskConfiguration?
     ) -> Task<(Data, URLResponse)> {
-        let decider = SessionDelegateDecider(self)
+        begin(request, body: body, configure: configure) { reporter in
+            DataReceiver(onProgress: reporter.counting(direction))
+        } result: { response in
+            (response.data.body, response.data.head.urlResponse)
+        }
+    }
+
+    /// Begins a request whose result is made from what its receiver gets.
+    func begin<Value: Sendable>(
+        _ request: URLRequest,
+        body: CheckedRequest.Body = .inRequest,
+        configure: EngineTaskConfiguration?,
+        to makeReceiver: (ProgressReporter) -> any ResponseReceiver,
+        result makeValue: @escaping @Sendable (ReceivedResponse) -> Value
+    ) -> Task<Value> {
+        let decider = SessionDelegateDecider(self, configures: configure != nil)
         let retained = retainedEngine(for: decider, configure)
         let checked: CheckedRequest
         do throws(URLClientError) {
@@ -74,16 +89,16 @@ extension URLSession {
         } catch {
             return .failure(error.about(request.url))
         }
-        let promise = Task<(Data, URLResponse)>.Promise()
+        let promise = Task<Value>.Promise()
         let reporter = ProgressReporter(unit: .bytes)
         let exchange = Exchange.begin(
             checked,
             on: retained,
             .init(configure: configure),
             delegate: decider,
-            to: DataReceiver(onProgress: reporter.counting(direction))
+            to: makeReceiver(reporter)
         ) { result, _ in
-            promise.fill(with: result.map { $0.data }.map { ($0.body, $0.head.urlResponse) })
+            promise.fill(with: result.map(makeValue))
         }
         ResourceTimeout.limit(self, checked.url, until: promise) { [weak exchange] in exchange?.cancel(with: $0) }
         return Task(promise, reporter: reporter, uponCancel: { _ in exchange.cancel() })

@@ -49,27 +49,10 @@ extension URLSession {
         resuming: Bool,
         configure: (@Sendable (URLSessionTask) -> Void)? = nil
     ) -> Task<(URL, URLResponse)> {
-        let decider = SessionDelegateDecider(self)
-        let retained = retainedEngine(for: decider, configure)
-        let checked: CheckedRequest
-        do throws(URLClientError) {
-            try BackgroundSessions.refuse(configuration)
-            checked = try CheckedRequest(request).fitted(to: retained.engine)
-        } catch {
-            return .failure(error.about(request.url))
+        begin(request, configure: configure) { reporter in
+            FileReceiver(to: destination, resuming: resuming, onProgress: reporter.countingFile())
+        } result: { response in
+            (destination, response.file.urlResponse)
         }
-        let promise = Task<(URL, URLResponse)>.Promise()
-        let reporter = ProgressReporter(unit: .bytes)
-        let exchange = Exchange.begin(
-            checked,
-            on: retained,
-            .init(configure: configure),
-            delegate: decider,
-            to: FileReceiver(to: destination, resuming: resuming, onProgress: reporter.countingFile())
-        ) { result, _ in
-            promise.fill(with: result.map { (destination, $0.file.urlResponse) })
-        }
-        ResourceTimeout.limit(self, checked.url, until: promise) { [weak exchange] in exchange?.cancel(with: $0) }
-        return Task(promise, reporter: reporter, uponCancel: { _ in exchange.cancel() })
     }
 }

@@ -30,21 +30,18 @@ package final class URLSessionEngine: Engine {
     package var invalidated: Future<Void> { delegate.invalidated.future }
 
     /// Creates a session for the library's own use, with a copy of `configuration` that is made safe for the platform.
-    convenience package init(copying configuration: URLSessionConfiguration) {
-        self.init(copying: configuration, security: nil)
-    }
-
+    ///
     /// - Parameter security: The trust settings and the identity of the session, on platforms that support them.
-    init(copying configuration: URLSessionConfiguration, security: SessionSecurity?) {
-        let (safe, headers) = SafeConfiguration.copy(of: configuration)
-        cookies = CookieHandling.takeCookies(of: safe)
+    init(copying configuration: URLSessionConfiguration, security: SessionSecurity? = nil) {
+        let safe = SafeConfiguration.copy(of: configuration)
+        cookies = CookieJar.take(from: safe)
         let queue = OperationQueue()
         queue.name = "Deferred.session"
         // One operation at a time: with more, data arrives out of order, and after the completion.
         queue.maxConcurrentOperationCount = 1
         delegate = SessionDelegate(security: security)
         session = URLSession(configuration: safe, delegate: delegate, delegateQueue: queue)
-        defaultHeaders = headers
+        defaultHeaders = SafeConfiguration.headers(of: configuration)
         ownsSession = true
     }
 
@@ -93,7 +90,7 @@ package final class URLSessionEngine: Engine {
 ///
 /// All that changes it happens on ``URLSessionEngine/control``, in the order in which it was decided.
 final class SessionTask: EngineTask {
-    private let exchange: Exchange
+    let exchange: Exchange
 
     /// The task's number in the exchange.
     private let number: Int
@@ -122,9 +119,6 @@ final class SessionTask: EngineTask {
 
     /// Ends the exchange's attempt with an error that the platform doesn't know.
     func abort(with error: any Error) { exchange.abort(with: error, of: number) }
-
-    /// True if the response may be kept in a cache.
-    var isCacheable: Bool { exchange.isCacheable }
 
     func use(_ platformTask: URLSessionTask, _ delegate: SessionDelegate) {
         state.withLock { ($0.platformTask, $0.delegate) = (platformTask, delegate) }

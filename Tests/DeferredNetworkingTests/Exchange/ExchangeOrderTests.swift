@@ -22,7 +22,7 @@ private struct Simulation {
         case shutdown
         case request(UInt64, ExchangeStateMachine.Step)
         case action(UInt64, ExchangeStateMachine.Action)
-        case admitted(UInt64, isRetained: Bool)
+        case admitted(UInt64)
         case refused(UInt64)
         case released
     }
@@ -80,16 +80,13 @@ private struct Simulation {
         case .judged(let identifier, let isLost):
             feed(identifier) {
                 let failure = URLError(.networkConnectionLost)
-                let outcome = ExchangeStateMachine.Outcome(
-                    result: isLost ? .failure(failure) : .success(.file(.made(200))),
-                    head: $0.lastHead
-                )
+                let outcome: ExchangeStateMachine.Outcome = isLost ? .failure(failure) : .success(.file(.made(200)))
                 $0.judged(outcome, pause: $0.question(after: outcome)?(Date()))
             }
         case .pauseEnded(let identifier, let round): feed(identifier) { $0.pauseEnded(round: round) }
         case .shutdown: steps(after: admission.close())
         case .released: steps(after: admission.released())
-        case .admitted(let identifier, let isRetained): start(identifier, isRetained: isRetained)
+        case .admitted(let identifier): start(identifier)
         case .refused(let identifier): feed(identifier) { $0.cancel(with: URLClientError.shutDown) }
         case .request(let identifier, let step): perform(step, of: identifier)
         case .action(let identifier, let action): perform(action, of: identifier)
@@ -104,16 +101,15 @@ private struct Simulation {
             {
                 registered.remove(identifier); return [.refused(identifier)]
             }()
-        case .start(let identifier)?:
-            registered.contains(identifier) ? [.admitted(identifier, isRetained: admission.retain())] : []
+        // One that starts has not left, and the engine is still there: otherwise, it would not end here.
+        case .start(let identifier)?: registered.contains(identifier) && !isClosed ? [.admitted(identifier)] : []
         }
     }
 
-    private mutating func start(_ identifier: UInt64, isRetained: Bool) -> [Step] {
+    private mutating func start(_ identifier: UInt64) -> [Step] {
         // One that has left meanwhile has given its place away.
         if registered.contains(identifier) { running.insert(identifier) }
         mostRunning = max(mostRunning, running.count)
-        guard isRetained else { return feed(identifier) { $0.cancel(with: URLClientError.shutDown) } }
         // One that has ended meanwhile, or retains it already, needs no reference.
         let isNeeded = machines[identifier]?.hasEnded == false && retains.insert(identifier).inserted
         return feed(identifier) { $0.admitted() } + (isNeeded ? [] : [.released])

@@ -65,7 +65,7 @@ struct MachineFixture {
     /// Returns true if the storage can cause the event in this state.
     func isPossible(_ event: MachineEvent) -> Bool {
         switch (event, machine.state) {
-        case (.redirectedHeld, .holding), (.redirectedAwayHeld, .holding): false
+        case (.redirectedHeld, .deciding(_, .some)), (.redirectedAwayHeld, .deciding(_, .some)): false
         default: true
         }
     }
@@ -102,11 +102,8 @@ struct MachineFixture {
     }
 
     private mutating func judge(_ result: Result<ReceivedResponse, any Error>, status: Int?) {
-        let outcome = ExchangeStateMachine.Outcome(result: result, head: status.map { Self.response($0) })
-        machine.judged(
-            outcome,
-            pause: machine.question(after: outcome)?(Date(timeIntervalSince1970: 0))
-        )
+        machine.lastHead = status.map { Self.response($0) }
+        machine.judged(result, pause: machine.question(after: result)?(Date(timeIntervalSince1970: 0)))
     }
 
     private mutating func handleAttempt(_ event: MachineEvent) {
@@ -131,7 +128,7 @@ struct MachineFixture {
         case .completed: machine.completed(task: task, head: Self.ok, error: nil)
         case .completedUnseen: machine.completed(task: task, head: Self.away, error: nil)
         case .failed: machine.completed(task: task, head: nil, error: URLError(.timedOut))
-        case .invalidated: machine.invalidated(task: task)
+        case .invalidated: machine.completed(task: task, head: nil, error: URLClientError.shutDown)
         case .staleHead: machine.received(Self.ok, task: task - 1)
         case .staleBytes: machine.received(Self.bytes, task: task - 1)
         case .staleSent: machine.sent(5, expected: 10, task: task - 1)
@@ -228,16 +225,15 @@ extension ExchangeStateMachine.State {
     /// The state, with the details that distinguish states of the same case.
     var summary: String {
         switch self {
-        case .new: "new"
         case .queued: "queued"
         case .preparing: "preparing"
         case .running(let run): run.head == nil ? "running" : "receiving"
-        case .holding: "holding"
+        case .deciding(_, .some): "holding"
         case .stopping(_, .redirect): "stopping for redirect"
         case .stopping(_, .challenge): "stopping for challenge"
         case .stopping(_, .rewind): "stopping for rewind"
-        case .deciding(.redirect): "deciding on redirect"
-        case .deciding(.challenge): "deciding on challenge"
+        case .deciding(.redirect, nil): "deciding on redirect"
+        case .deciding(.challenge, nil): "deciding on challenge"
         case .judging: "judging"
         case .finishing: "finishing"
         case .asking: "asking"

@@ -57,19 +57,11 @@ struct ExchangeStateMachineTests {
 
     static let table: [Row] = [
         Row(
-            "new",
+            "queued",
             after: [],
             [
-                .begin: "arrive, → queued", .cancel: "release, failure -999, leave, → ended",
-                .delivered: "deliver, → new",
-            ]
-        ),
-        Row(
-            "queued",
-            after: [.begin],
-            [
-                .admitted: "prepare, → preparing", .cancel: "release, failure -999, leave, → ended",
-                .delivered: "deliver, → queued",
+                .begin: "arrive, → queued", .admitted: "prepare, → preparing",
+                .cancel: "release, failure -999, leave, → ended", .delivered: "deliver, → queued",
             ]
         ),
         Row(

@@ -102,15 +102,15 @@ struct LibcurlActivityTests {
         // The beginning of a line, or of a record of 16 KiB.
         port.send(scheme == "http" ? Array("HTTP/1.1 200 ".utf8) : [0x16, 3, 3, 0x40, 0])
         for _ in 0..<3 {
-            try await eventually { (sending.silence ?? .zero) >= .milliseconds(100) }
+            try await eventually { (sending.task?.silence ?? .zero) >= .milliseconds(100) }
             try await eventually {
                 port.send("A")
-                return (sending.silence ?? .forever) < .milliseconds(100)
+                return (sending.task?.silence ?? .forever) < .milliseconds(100)
             }
         }
         #expect(sink.activities.entries.isEmpty)
         await end(sending, engine)
-        #expect(sending.silence == nil)
+        #expect(sending.task?.silence == nil)
     }
 
     @Test func `a byte that the server takes of what was sent ends a silence`() async throws {
@@ -122,10 +122,10 @@ struct LibcurlActivityTests {
         let (sending, _, engine) = try begin(put)
         port.receiveRequest()
         // While the server reads nothing, it still acknowledges probes.
-        try await eventually { (sending.silence ?? .zero) >= .milliseconds(500) }
+        try await eventually { (sending.task?.silence ?? .zero) >= .milliseconds(500) }
         try await eventually {
             port.receive(1 << 20)
-            return (sending.silence ?? .forever) < .milliseconds(500)
+            return (sending.task?.silence ?? .forever) < .milliseconds(500)
         }
         await end(sending, engine)
     }

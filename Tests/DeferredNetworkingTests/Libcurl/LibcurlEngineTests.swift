@@ -293,7 +293,7 @@ struct LibcurlEngineTests {
             $0.maximumConnectionsPerHost = 1
             $0.streamBufferLimit = 16 << 10
         }
-        let mark = StreamStateMachine.Marks(limit: 16 << 10).high
+        let mark = StreamStateMachine.mark(limit: 16 << 10)
         for _ in 0..<3 {
             let response = try await client.stream(server.url("/")).get()
             // The server has sent more than is taken, so that the connection is readable while libcurl doesn't watch it.
@@ -516,7 +516,7 @@ struct LibcurlEngineTests {
         }
         let response = try await client.stream(server.url("/")).get()
         // Longer than the idle deadline, which does not apply while the reader holds the server up.
-        let mark = StreamStateMachine.Marks(limit: limit).high
+        let mark = StreamStateMachine.mark(limit: limit)
         try await eventually { response.body.waitingCount > mark }
         clock.advance(by: .seconds(10))
         try await eventually { clock.nextDeadline == .init(offset: .milliseconds(10_200)) }

@@ -90,7 +90,7 @@ struct LongOperationTests {
     private static func buffer(_ name: String, memoryLimit: Int) -> LongOperation {
         LongOperation(name) { events in
             let buffer = StreamBuffer(memoryLimit: memoryLimit, limit: 1_000)
-            buffer.observeFullness {}
+            buffer.pauseWhenFull(.idle(try CheckedRequest(URLRequest(url: url))))
             for index in 0..<events.count {
                 try buffer.append(Data(count: 100))
                 // Several wait, and now and then they are read.

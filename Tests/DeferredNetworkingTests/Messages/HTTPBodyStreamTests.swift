@@ -30,6 +30,18 @@ struct HTTPBodyStreamTests {
         #expect(try await stream.collect() == Data("ab".utf8))
     }
 
+    @Test func `a sequence that ends because its reader was cancelled has no whole body`() async throws {
+        let (bytes, sender) = AsyncStream.makeStream(of: Data.self)
+        sender.yield(Data("a".utf8))
+        let stream = HTTPBodyStream(bytes)
+        let reader = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await stream.collect()
+        }
+        await #expect(throws: CancellationError.self) { try await reader.value }
+        await #expect(throws: CancellationError.self) { try await stream.collect() }
+    }
+
     @Test(arguments: [0, 1, 2])
     func `a sequence is told that the stream was cancelled, also between two pieces`(readBefore count: Int) async throws
     {

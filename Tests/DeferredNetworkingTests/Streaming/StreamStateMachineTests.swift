@@ -40,7 +40,7 @@ struct StreamStateMachineTests {
                 machine.didRead(.success(bytes))
                 if machine.isFileEmpty { file = Data() }
                 return bytes
-            case .end, .wait: return nil
+            case .end, nil: return nil
             }
         }
 
@@ -132,10 +132,10 @@ struct StreamStateMachineTests {
         var stream = Stream(memoryLimit: 0)
         stream.append(Data("abc".utf8))
         guard case .read(let range) = stream.machine.next() else { throw Failure() }
-        guard case .wait = stream.machine.next() else { throw Failure() }
+        guard case nil = stream.machine.next() else { throw Failure() }
         stream.append(Data("def".utf8))
         stream.machine.finish(nil)
-        guard case .wait = stream.machine.next() else { throw Failure() }
+        guard case nil = stream.machine.next() else { throw Failure() }
         let first = stream.bytes(range)
         stream.machine.didRead(.success(first))
         let (rest, isAtEnd, failed) = stream.drain()
@@ -151,7 +151,7 @@ struct StreamStateMachineTests {
         #expect(stream.take() == Data("abc".utf8))
         // The file counts as empty, although the writer is still using it.
         #expect(stream.machine.isFileEmpty)
-        guard case .wait = stream.machine.next() else { throw Failure() }
+        guard case nil = stream.machine.next() else { throw Failure() }
         stream.write(Data("def".utf8), at: offset)
         stream.machine.didWrite(3, at: offset)
         #expect(stream.take() == Data("def".utf8))

@@ -132,6 +132,20 @@ extension URLSessionTests {
             #expect(sessions.entries == ["/proposed"])
         }
 
+        @Test func `a delegate that configure gives the task decides, also when nobody holds the session`() async throws {
+            let server = try LoopbackServer { request in
+                switch request.path {
+                case "/": .redirect(to: "/proposed")
+                case "/chosen": .response(body: "chosen")
+                default: .response(404)
+                }
+            }
+            defer { server.stop() }
+            let given = DecidingDelegate(redirect: { _, _, answer in answer(URLRequest(url: server.url("/chosen"))) })
+            let task = URLSession.fresh().beginDataTask(with: server.url("/"), configure: { $0.delegate = given })
+            #expect(try await task.text() == "chosen")
+        }
+
         @Test func `a session that is invalidated right behind begin lets it end`() async throws {
             let server = try LoopbackServer { _ in .response(body: "hello") }
             defer { server.stop() }

@@ -44,12 +44,12 @@ extension URLClient {
 
         /// Authenticates with a name and a password.
         public static func basic(user: String, password: String, when moment: Moment = .challenged) -> Self {
-            Self(.basic(user: user, password: password), moment)
+            fixed(.basic(user: user, password: password), moment)
         }
 
         /// Authenticates with a token.
         public static func bearer(_ token: String, when moment: Moment = .always) -> Self {
-            Self(.bearer(token: token), moment)
+            fixed(.bearer(token: token), moment)
         }
 
         /// Authenticates with the proof of a name and a password, which itself is never sent: the scheme Digest, RFC 7616.
@@ -58,9 +58,7 @@ extension URLClient {
         /// too late is given again. The hashes SHA-256 and MD5 are supported, and the first is preferred; the protection of
         /// the body (`auth-int`) only if the server offers no other, for bodies in memory.
         public static func digest(user: String, password: String) -> Self {
-            var result = Self(preemptive: nil) { _ in .success(nil) }
-            result.digest = DigestSession(user: user, password: password)
-            return result
+            Self(preemptive: nil, answer: { _ in .success(nil) }, digest: DigestSession(user: user, password: password))
         }
 
         /// Answers challenges with a closure, for example with tokens that expire.
@@ -77,14 +75,10 @@ extension URLClient {
             Self(preemptive: credential, answer: answer)
         }
 
-        private init(_ credential: Credential, _ moment: Moment) {
-            preemptive = moment == .always ? credential : nil
-            answer = { challenge in .success(challenge.refused.isEmpty ? credential : nil) }
-        }
-
-        private init(preemptive: Credential?, answer: (@Sendable (Challenge) -> Task<Credential?>)?) {
-            self.preemptive = preemptive
-            self.answer = answer
+        private static func fixed(_ credential: Credential, _ moment: Moment) -> Self {
+            Self(preemptive: moment == .always ? credential : nil) { challenge in
+                .success(challenge.refused.isEmpty ? credential : nil)
+            }
         }
     }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 extension URLClient {
     /// The time limits of a request. The client enforces them itself; they may be of any length, also below a second.
     ///

@@ -40,10 +40,16 @@ struct CacheRequest: Sendable {
         self.init(request.method, headers, request.cachePolicy, passes: isPersonal)
     }
 
+    /// The fields that are read here, in lower case. Most requests have none of them.
+    private static let names: Set = [
+        "cache-control", "pragma", "range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
+    ]
+
     init(_ method: HTTPMethod, _ headers: HTTPHeaders, _ policy: CachePolicy = .standard, passes: Bool = false) {
         (self.method, self.headers) = (method, headers)
-        var directives = CacheDirectives(headers)
-        if headers["Cache-Control"] == nil, let pragma = headers["Pragma"],
+        let own = HTTPHeaders(headers.fields.filter { Self.names.contains($0.name.lowercased()) })
+        var directives = CacheDirectives(own)
+        if own["Cache-Control"] == nil, let pragma = own["Pragma"],
             FieldList.members(of: pragma).contains(where: { $0.lowercased() == "no-cache" })
         {
             directives.flags.insert(.noCache)
@@ -60,16 +66,16 @@ struct CacheRequest: Sendable {
         }
         if passes { directives.flags.insert(.noStore) }
         self.directives = directives
-        if let range = headers["Range"], method == .get {
+        if let range = own["Range"], method == .get {
             part = RequestedRange(range).map(Part.range) ?? .other
         } else {
             part = .whole
         }
-        if headers["If-Match"] != nil || headers["If-Unmodified-Since"] != nil {
+        if own["If-Match"] != nil || own["If-Unmodified-Since"] != nil {
             conditions = .other
-        } else if let list = headers.combined("If-None-Match") {
+        } else if let list = own.combined("If-None-Match") {
             conditions = .noneMatch(list)
-        } else if let date = headers["If-Modified-Since"] {
+        } else if let date = own["If-Modified-Since"] {
             conditions = .modifiedSince(date)
         } else {
             conditions = .none

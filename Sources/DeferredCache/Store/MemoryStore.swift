@@ -157,12 +157,17 @@ extension MemoryStore.State {
     fileprivate mutating func find(_ key: CacheKey) -> [StoredResponse] {
         uses += 1
         var found: [StoredResponse] = []
-        for entry in all(key).reversed() {
-            entry.lastUse = uses
-            counts.bytes -= entry.size
-            found.append(entry.response)
-            counts.bytes += entry.size
+        var next = entries[key.hashValue]
+        while let entry = next {
+            if entry.key == key {
+                entry.lastUse = uses
+                counts.bytes -= entry.size
+                found.append(entry.response)
+                counts.bytes += entry.size
+            }
+            next = entry.next
         }
+        found.reverse()
         return found
     }
 

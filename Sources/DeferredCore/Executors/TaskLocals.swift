@@ -33,15 +33,15 @@ package final class TaskLocals: Sendable {
     private let copy: Lock<Copy>
 
     /// Captures the task-locals of the running Swift task; nil outside of one. Takes as long as creating a task does.
-    package init?() {
-        guard withUnsafeCurrentTask(body: { $0 != nil }) else { return nil }
-        copy = Lock(Copy())
-    }
+    package static func ofRunningTask() -> TaskLocals? { isInTask ? TaskLocals(ofRunningCode: ()) : nil }
 
     /// Captures the task-locals of the running code, which may have been bound outside of a Swift task.
     package init(ofRunningCode: Void) { copy = Lock(Copy()) }
 
     deinit { copy.withLock { $0 }.run {} }
+
+    /// True in a Swift task. By its pattern, since to compare an `UnsafeCurrentTask?` with nil copies it.
+    fileprivate static var isInTask: Bool { withUnsafeCurrentTask { if case .some = $0 { true } else { false } } }
 
     /// Returns a copy with the task-locals, to be run once.
     fileprivate func makeCopy() -> Copy {
@@ -61,7 +61,7 @@ extension TaskLocals? {
     /// operation began outside of a Swift task.
     package func restore<Value, Failure>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         // An operation of a plain thread may be continued by a Swift task, whose task-locals are another operation's.
-        if self == nil, withUnsafeCurrentTask(body: { $0 == nil }) { return try body() }
+        if self == nil, !TaskLocals.isInTask { return try body() }
         var result: Result<Value, Failure>?
         let copy = self?.makeCopy() ?? TaskLocals.Copy(empty: ())
         copy.run { result = Result(catching: body) }

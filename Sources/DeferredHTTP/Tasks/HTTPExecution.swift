@@ -95,7 +95,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     init(_ request: HTTPRequest) {
         self.request = request
         identity = Identity()
-        locals = TaskLocals()
+        locals = TaskLocals.ofRunningTask()
         root = nil
         state = Lock(State())
     }

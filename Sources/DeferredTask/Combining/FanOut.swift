@@ -23,7 +23,7 @@ final class FanOut<Success: Sendable>: Sendable {
     private let limit: Int
     /// The number of elements, if it is known.
     private let count: Int?
-    private let locals = TaskLocals()
+    private let locals = TaskLocals.ofRunningTask()
     private let state: Lock<State>
 
     init<Elements: Sequence & Sendable>(

@@ -21,7 +21,7 @@ extension Task {
     ) -> Task {
         let combination = Combination<Success>(expected: 1)
         let task = combination.task(endsAtOnce: true)
-        let locals = TaskLocals()
+        let locals = TaskLocals.ofRunningTask()
         Retrying(policy: policy, executor: executor, locals: locals, combination: combination, start: start).attempt(1)
         return task
     }

@@ -11,7 +11,7 @@ struct TaskLocalsTests {
     }
 
     private func captured(_ number: Int) async -> TaskLocals? {
-        await _Concurrency.Task { Local.$number.withValue(number) { TaskLocals() } }.value
+        await _Concurrency.Task { Local.$number.withValue(number) { TaskLocals.ofRunningTask() } }.value
     }
 
     @Test func `a closure that is called later sees the task-locals of the beginning, on the thread that calls`() async
@@ -60,7 +60,7 @@ struct TaskLocalsTests {
 
     @Test func `outside of a Swift task, only who asks for it captures`() async {
         await onThread {
-            let locals = TaskLocals()
+            let locals = TaskLocals.ofRunningTask()
             #expect(locals == nil && locals.restore { 1 } == 1)
             let asked: TaskLocals? = Local.$number.withValue(1) { TaskLocals(ofRunningCode: ()) }
             #expect(asked.restore { Local.number } == 1 && Local.number == 0)
@@ -71,7 +71,7 @@ struct TaskLocalsTests {
     func `values and closures are released with it`(uses: Int) async {
         let lifetimes = Lifetimes()
         await _Concurrency.Task {
-            var locals = Local.$token.withValue(lifetimes.make()) { TaskLocals() }
+            var locals = Local.$token.withValue(lifetimes.make()) { TaskLocals.ofRunningTask() }
             for _ in 0..<uses { locals.restore { [token = lifetimes.make()] in token.touch() } }
             #expect(lifetimes.count == 1 && locals != nil)
             locals = nil

@@ -132,7 +132,7 @@ extension URLSessionTests {
             #expect(sessions.entries == ["/proposed"])
         }
 
-        @Test func `a delegate that configure gives the task decides, also when nobody holds the session`() async throws {
+        @Test func `a delegate that configure gives decides, also when nobody holds the session`() async throws {
             let server = try LoopbackServer { request in
                 switch request.path {
                 case "/": .redirect(to: "/proposed")

@@ -40,7 +40,7 @@ package final class TaskLocals: Sendable {
 
     deinit { copy.withLock { $0 }.run {} }
 
-    /// True in a Swift task. By its pattern, since to compare an `UnsafeCurrentTask?` with nil copies it.
+    /// True in a Swift task. By a pattern: to compare the optional with nil copies it.
     fileprivate static var isInTask: Bool { withUnsafeCurrentTask { if case .some = $0 { true } else { false } } }
 
     /// Returns a copy with the task-locals, to be run once.

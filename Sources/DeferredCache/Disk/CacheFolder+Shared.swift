@@ -134,8 +134,12 @@ extension CacheFolder {
     /// Returns the file with the marks, which stays open.
     private func marks() -> File? {
         if let file = opened.withLock({ $0.marks }) { return file }
-        if open("lock", O_RDWR) == nil, errno == ENOENT { allocateMarks() }
-        guard let file = open("lock", O_RDWR | O_CREAT) else { return nil }
+        var found = open("lock", O_RDWR)
+        if found == nil {
+            if errno == ENOENT { allocateMarks() }
+            found = open("lock", O_RDWR | O_CREAT)
+        }
+        guard let file = found else { return nil }
         opened.withLock { $0.marks = file }
         return file
     }

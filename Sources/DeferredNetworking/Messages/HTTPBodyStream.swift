@@ -31,7 +31,8 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     /// Creates a stream, for a custom terminal loader.
     ///
     /// - Parameters:
-    ///   - bytes: The body. Kept until the stream is released.
+    ///   - bytes: The body. Kept until the stream is released. If it ends without an error in a Swift task that was
+    ///     cancelled, it may be cut off, so that the stream is cancelled.
     ///   - onCancel: Stops the transfer. Called at most once, and not when the body was read to its end. A reader that
     ///     waits for bytes meanwhile is woken by cancelling the Swift task in which it waits for the sequence.
     ///   - trailers: Returns the fields that came behind the bytes, when these have been read.

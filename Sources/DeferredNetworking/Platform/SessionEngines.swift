@@ -23,6 +23,9 @@ private final class SessionEngines: Sendable {
     static let shared = SessionEngines()
 
     private struct Entry {
+        /// The session's, which a later one may have, too. It is compared first, so that no other session is retained under
+        /// the lock, and perhaps freed there.
+        let key: ObjectIdentifier
         weak var user: URLSession?
         let engine: any Engine
         let needsSession: Bool
@@ -40,7 +43,8 @@ private final class SessionEngines: Sendable {
         let made = Self.make(session.configuration, needsSession: needsSession)
         let engine = entries.withLock { entries in
             if let other = Self.take(session, needsSession, in: &entries) { return other }
-            entries.append(Entry(user: session, engine: made, needsSession: needsSession, retains: 1))
+            let key = ObjectIdentifier(session)
+            entries.append(Entry(key: key, user: session, engine: made, needsSession: needsSession, retains: 1))
             return made
         }
         if engine !== made {
@@ -66,8 +70,9 @@ private final class SessionEngines: Sendable {
     }
 
     private static func take(_ session: URLSession, _ needsSession: Bool, in entries: inout [Entry]) -> (any Engine)? {
-        guard let index = entries.firstIndex(where: { $0.user === session && $0.needsSession == needsSession })
-        else { return nil }
+        let key = ObjectIdentifier(session)
+        let index = entries.firstIndex { $0.key == key && $0.user === session && $0.needsSession == needsSession }
+        guard let index else { return nil }
         entries[index].retains += 1
         return entries[index].engine
     }

@@ -3,7 +3,7 @@ internal import Dispatch
 package import Foundation
 
 #if canImport(FoundationNetworking)
-package import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Sends requests as the tasks of a `URLSession`.

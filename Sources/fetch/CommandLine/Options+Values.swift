@@ -13,10 +13,11 @@ extension Options {
     }
 
     static func header(_ text: String, _ name: String) throws(ProgramExit) -> HTTPHeaders.Field {
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            .map { $0.trimmingCharacters(in: .whitespaces) }
+        let parts = text.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
         let isOneLine = !text.unicodeScalars.contains(where: PrintableText.isHarmful)
-        if parts.count == 2, !parts[0].isEmpty, isOneLine { return HTTPHeaders.Field(name: parts[0], value: parts[1]) }
+        if parts.count == 2, !parts[0].isEmpty, !text.hasPrefix(":"), isOneLine {
+            return HTTPHeaders.Field(name: parts[0], value: parts[1])
+        }
         // The text may be a secret, so it isn't printed.
         throw .usage("the text after \(name) is not a header; write it like 'Name: value'")
     }

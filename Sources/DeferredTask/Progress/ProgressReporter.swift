@@ -24,7 +24,12 @@ public final class ProgressReporter: Sendable {
     /// The unit that the numbers are in.
     public let unit: Unit
 
-    private let state: Lock<(report: ProgressReport, watchers: NumberedList<@Sendable () -> Void>)>
+    private struct State {
+        var report: ProgressReport
+        var watchers = NumberedList<@Sendable () -> Void>()
+    }
+
+    private let state: Lock<State>
 
     /// Creates a reporter of work of which nothing is completed.
     ///
@@ -33,7 +38,7 @@ public final class ProgressReporter: Sendable {
     ///   - unit: The unit that the numbers are in.
     public init(total: Int64? = nil, unit: Unit = .count) {
         self.unit = unit
-        state = Lock((ProgressReport(completed: 0, total: total, unit: unit), NumberedList()))
+        state = Lock(State(report: ProgressReport(completed: 0, total: total, unit: unit)))
     }
 
     /// The number of completed units: 0 or more.

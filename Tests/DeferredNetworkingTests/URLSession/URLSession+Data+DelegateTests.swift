@@ -108,14 +108,18 @@ extension URLSessionTests {
             #expect(await task.ending() == .url(.cancelled))
         }
 
-        @Test func `a delegate that configure gives the task decides`() async throws {
-            let server = try LoopbackServer { request in
+        private static func redirectingServer() throws -> LoopbackServer {
+            try LoopbackServer { request in
                 switch request.path {
                 case "/": .redirect(to: "/proposed")
                 case "/chosen": .response(body: "chosen")
                 default: .response(404)
                 }
             }
+        }
+
+        @Test func `a delegate that configure gives the task decides`() async throws {
+            let server = try Self.redirectingServer()
             defer { server.stop() }
             let sessions = Log<String>()
             let session = URLSession.fresh(
@@ -133,13 +137,7 @@ extension URLSessionTests {
         }
 
         @Test func `a delegate that configure gives decides, also when nobody holds the session`() async throws {
-            let server = try LoopbackServer { request in
-                switch request.path {
-                case "/": .redirect(to: "/proposed")
-                case "/chosen": .response(body: "chosen")
-                default: .response(404)
-                }
-            }
+            let server = try Self.redirectingServer()
             defer { server.stop() }
             let given = DecidingDelegate(redirect: { _, _, answer in answer(URLRequest(url: server.url("/chosen"))) })
             let task = URLSession.fresh().beginDataTask(with: server.url("/"), configure: { $0.delegate = given })

@@ -6,8 +6,9 @@ package struct Queue<Element> {
     @usableFromInline var elements: [Element?] = []
     @usableFromInline var head = 0
 
+    /// - Parameter capacity: The number of elements for which there is memory at once.
     @inlinable
-    package init() {}
+    package init(capacity: Int = 0) { elements.reserveCapacity(capacity) }
 
     @inlinable
     package var count: Int { elements.count - head }

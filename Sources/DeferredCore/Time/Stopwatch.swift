@@ -12,7 +12,10 @@ package struct Stopwatch: Sendable {
 }
 
 extension Stopwatch {
-    package init(_ clock: any Clock<Duration>) { self = Self.started(clock) }
+    package init(_ clock: any Clock<Duration>) {
+        // Nearly always; the compiler then knows the clock, and what its instants are.
+        self = if let clock = clock as? ContinuousClock { Self.started(clock) } else { Self.started(clock) }
+    }
 
     private static func started(_ clock: some Clock<Duration>) -> Stopwatch {
         let instant = clock.now

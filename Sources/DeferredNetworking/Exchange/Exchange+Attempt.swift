@@ -32,6 +32,8 @@ extension Exchange {
         switch action {
         case .storeCookies:
             preconditionFailure("cookies are stored before the next action, not as one of them")
+        case .reportChallenge(let head):
+            events?.report(.challenged(head))
         case .prepare(let request, let isNewAttempt):
             prepare(request, isNewAttempt, &attempt)
         case .startTask(let request, let number):

@@ -68,7 +68,7 @@ extension Exchange {
     /// - Parameter error: The error that the event ends the attempt or the request with, if it is one that may.
     func handle(_ error: (any Error)? = nil, _ event: (inout State) -> Void) {
         var attempt: Attempt?
-        let (steps, lateTask) = state.withLock { state in
+        let (step, lateTask) = state.withLock { state in
             let count = state.machine.actions.count
             event(&state)
             // A task that a deadline ends is told so before anybody can begin another attempt, which must not get the
@@ -76,38 +76,33 @@ extension Exchange {
             let isLate = state.machine.actions.count > count && error?.isLate == true
             let lateTask = isLate ? state.parts.task : nil
             attempt = state.take()
-            var steps: [Machine.Step] = []
-            swap(&steps, &state.machine.steps)
-            return (steps, lateTask)
+            return (state.machine.step.take(), lateTask)
         }
         lateTask?.expire()
         perform(&attempt)
-        for step in steps { perform(step) }
+        if let step { perform(step) }
     }
 
     private func perform(_ step: Machine.Step) {
         switch step {
         case .arrive:
             settings.transport?.arrived(self)
-        case .stepAside:
-            settings.transport?.steppedAside(identifier)
         case .comeBack:
             settings.transport?.cameBack(identifier)
-        case .tell(let head):
-            events?.report(.challenged(head))
         case .ask(let challenge, let round):
             ask(challenge, round: round)
         case .pause(let duration, let attempt, let round, let error):
+            if settings.policies.retries.yieldsPlace { settings.transport?.steppedAside(identifier) }
             events?.report(.retried(attempt: attempt, after: duration), failure: error?.naming(url))
             pause(duration, round: round)
-        case .stop:
-            state.withLock { $0.stop.take() }?()
         case .deliver(let response):
             state.withLock { $0.completion.take() }?(.success(response)) { _ in }
         case .finish(let result):
             state.withLock { $0.completion.take() }?(result.mapError { $0.naming(url) }) { conclude($0) }
+            settings.transport?.left(identifier)
         case .finishStream(let error):
             conclude(error?.naming(url))
+            settings.transport?.left(identifier)
         case .leave:
             settings.transport?.left(identifier)
         }
@@ -146,11 +141,11 @@ extension Exchange {
         if isOver { stop() }
     }
 
-    /// Reports the end. What an exchange that has ended no longer needs is released outside of the lock.
+    /// Reports the end. What has ended before doesn't mind being stopped.
     private func conclude(_ error: (any Error)?) {
         let (timer, stop) = state.withLock { ($0.timer.take(), $0.stop.take()) }
         timer?.cancel()
-        withExtendedLifetime(stop) {}
+        stop?()
         events?.report(.finished(error))
     }
 }

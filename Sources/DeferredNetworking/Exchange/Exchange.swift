@@ -48,12 +48,16 @@ package final class Exchange: Sendable {
         var redirectAnswer: RedirectAnswer?
 
         /// Takes the attempt, if there are actions to perform, and no other thread has it.
-        mutating func take() -> Attempt? { machine.actions.isEmpty ? nil : attempt.take() }
+        mutating func take() -> Attempt? {
+            var taken: Attempt?
+            if !machine.actions.isEmpty { swap(&taken, &attempt) }
+            return taken
+        }
 
         /// Takes the next action to perform on an attempt. If there is none, takes that back.
         mutating func next(_ taken: inout Attempt?) -> Machine.Action? {
             if let action = machine.actions.popFirst() { return action }
-            attempt = taken.take()
+            swap(&taken, &attempt)
             return nil
         }
     }
@@ -152,7 +156,6 @@ package final class Exchange: Sendable {
         to receiver: any ResponseReceiver,
         completion: @escaping Completion
     ) {
-        self.settings = settings
         url = request.url
         let hasClosures =
             settings.redirects.isCustom || settings.policies.hasClosures || settings.onInterimResponse != nil
@@ -173,6 +176,7 @@ package final class Exchange: Sendable {
                 completion: completion
             )
         )
+        self.settings = settings
     }
 
     // MARK: For the receiver

@@ -9,6 +9,9 @@ extension ExchangeStateMachine {
     enum Action {
         /// Stores the cookies of a response. Decided by the exchange, which has their storage.
         case storeCookies(ResponseHead)
+
+        /// Reports a challenge that is answered without asking.
+        case reportChallenge(ResponseHead)
         case prepare(CheckedRequest, isNewAttempt: Bool)
         case startTask(CheckedRequest, Int)
         case cancelTask(Int)
@@ -33,34 +36,29 @@ extension ExchangeStateMachine {
         case release
     }
 
-    /// A step of the whole request, performed at once: a cancellation waits for nobody.
+    /// A step of the whole request, at most one for each event, performed at once: a cancellation waits for nobody.
     enum Step {
         /// Asks for the request's turn.
         case arrive
 
-        /// Gives up its turn for the time of the pause that comes next, and asks for it again.
-        case stepAside, comeBack
-
-        /// Reports a challenge that is answered without asking.
-        case tell(ResponseHead)
+        /// Asks for it again, after a pause for which it was given up.
+        case comeBack
 
         case ask(URLClient.Authentication.Challenge, round: Int)
 
         /// The error is the attempt's, unless it was a status that is accepted.
         case pause(Duration, attempt: Int, round: Int, (any Error)?)
 
-        /// Ends the question for a credential, or the pause.
-        case stop
-
         /// A stream begins: delivers the result, though the exchange goes on.
         case deliver(ReceivedResponse)
 
+        /// The request is over, and so is a question or a pause: gives up its turn.
         case finish(Result<ReceivedResponse, any Error>)
 
-        /// The stream that was delivered has ended.
+        /// The stream that was delivered has ended, and the request with it.
         case finishStream((any Error)?)
 
-        /// The request is over: gives up its place, if it has one.
+        /// Gives up a turn that has come too late.
         case leave
     }
 }

@@ -11,7 +11,7 @@ import FoundationNetworking
 /// task does not wait for is recorded, the task is cancelled, and when it has ended, a new one sends the next request.
 /// The round tells late events and answers from those that count: it numbers attempts, tasks, questions and pauses.
 ///
-/// An event leaves what it decides in ``actions`` and ``steps``.
+/// An event leaves what it decides in ``actions`` and ``step``.
 struct ExchangeStateMachine {
     enum State {
         /// The request waits for its turn, for the first time or after a pause.
@@ -88,8 +88,8 @@ struct ExchangeStateMachine {
     var round = 0
 
     /// The actions that were decided, and that nobody has begun to perform.
-    var actions = Queue<Action>()
-    var steps: [Step] = []
+    var actions = Queue<Action>(capacity: 4)
+    var step: Step?
 
     /// The request as it was checked, and as it was last sent.
     private let original: CheckedRequest
@@ -156,7 +156,7 @@ struct ExchangeStateMachine {
 
     /// Asks for the request's turn, unless a deadline has expired before. Called once.
     mutating func begin() {
-        if case .queued = state { steps.append(.arrive) }
+        if case .queued = state { step = .arrive }
     }
 
     /// Handles the request's turn.
@@ -164,7 +164,7 @@ struct ExchangeStateMachine {
         switch state {
         case .queued: startAttempt()
         // It may have left before it arrived: then this is the only place that gives up its turn.
-        case .ended: steps.append(.leave)
+        case .ended: step = .leave
         case .preparing, .running, .stopping, .deciding, .judging, .finishing, .asking, .pausing: break
         }
     }
@@ -174,17 +174,16 @@ struct ExchangeStateMachine {
         switch state {
         case .ended: return
         case .finishing: return cancellation = cancellation ?? error
-        case .queued, .judging: break
+        case .queued, .judging, .asking, .pausing: break
         case .preparing, .running, .stopping, .deciding: abort(with: error)
-        case .asking, .pausing: steps.append(.stop)
         }
         cancellation = error
         end(isDelivered ? .finishStream(error) : .finish(.failure(error)))
     }
 
-    private mutating func end(_ step: Step) {
+    private mutating func end(_ last: Step) {
         state = .ended
-        steps += [step, .leave]
+        step = last
         if tasks == 0 { actions.append(.release) }
     }
 
@@ -192,7 +191,7 @@ struct ExchangeStateMachine {
     mutating func delivered(_ response: ReceivedResponse) {
         guard !hasEnded, !isDelivered else { return }
         isDelivered = true
-        steps.append(.deliver(response))
+        step = .deliver(response)
     }
 
     /// Handles the answer to the question for a credential.
@@ -211,7 +210,7 @@ struct ExchangeStateMachine {
         guard round == self.round, case .pausing = state else { return }
         guard policies.retries.yieldsPlace else { return startAttempt() }
         state = .queued
-        steps.append(.comeBack)
+        step = .comeBack
     }
 
     // MARK: Attempts
@@ -317,19 +316,18 @@ struct ExchangeStateMachine {
         round += 1
         if isChallenged, let head = lastHead {
             challenges += 1
-            if digest?.mayAnswer(head.challenges, body: { original.bodyInMemory }) == true {
-                steps.append(.tell(head))
+            if digest?.mayAnswer(head.challenges, body: { [original] in original.bodyInMemory }) == true {
+                actions.append(.reportChallenge(head))
                 return startAttempt()
             }
             if let credential { refused.append(credential) }
             credential = nil
             state = .asking(outcome)
-            return steps.append(.ask(.init(response: head, refused: refused), round: round))
+            return step = .ask(.init(response: head, refused: refused), round: round)
         }
         guard let pause else { return end(.finish(outcome)) }
         state = .pausing
-        if policies.retries.yieldsPlace { steps.append(.stepAside) }
-        steps.append(.pause(pause, attempt: attempts - challenges, round: round, outcome.error))
+        step = .pause(pause, attempt: attempts - challenges, round: round, outcome.error)
     }
 
     /// Handles the end of the body that was delivered.

@@ -85,8 +85,9 @@ struct ResponseHeadParser {
     }
 
     private mutating func begin(_ line: Bytes) throws(Flaw) {
-        isInVersion1 = line.starts(with: "HTTP/1.".utf8)
-        start = try Self.statusLine(line)
+        let version = Self.text(Bytes(rebasing: line.prefix { $0 != UInt8(ascii: " ") }))
+        isInVersion1 = version.hasPrefix("HTTP/1.")
+        start = (version, try Self.status(of: line, in: version))
         headers.fields.reserveCapacity(Self.usualFields)
     }
 
@@ -112,16 +113,14 @@ struct ResponseHeadParser {
         return result
     }
 
-    private static func statusLine(_ line: Bytes) throws(Flaw) -> (version: String, status: HTTPStatus) {
-        let space = UInt8(ascii: " ")
-        let end = line.firstIndex(of: space) ?? line.count
-        let version = ["HTTP/1.1", "HTTP/1.0", "HTTP/2"].first { line[..<end].elementsEqual($0.utf8) }
-        let digits = line.dropFirst(end + 1).prefix { $0 != space }
-        guard let version, digits.count == 3, digits.allSatisfy(HTTPNumber.isDigit), !hasControls(line)
+    private static func status(of line: Bytes, in version: String) throws(Flaw) -> HTTPStatus {
+        let digits = line.dropFirst(version.utf8.count + 1).prefix { $0 != UInt8(ascii: " ") }
+        guard version == "HTTP/1.1" || version == "HTTP/1.0" || version == "HTTP/2", digits.count == 3,
+            digits.allSatisfy(HTTPNumber.isDigit), !hasControls(line)
         else { throw Flaw(description: "The response's status line is malformed: \(quoted(line))") }
         let status = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
         guard status >= 100 else { throw Flaw(description: "The response has the invalid status \(status)") }
-        return (version, HTTPStatus(status))
+        return HTTPStatus(status)
     }
 
     private static func quoted(_ line: Bytes) -> String {
@@ -139,7 +138,7 @@ struct ResponseHeadParser {
             headers.fields[last].value = folded.filter { !$0.isEmpty }.joined(separator: " ")
             return
         }
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw flaw("has a line without a colon", line) }
+        guard let colon = index(of: UInt8(ascii: ":"), in: line) else { throw flaw("has a line without a colon", line) }
         let name = Bytes(rebasing: line[..<colon])
         guard !name.isEmpty, name.allSatisfy(isVisible) else { throw flaw("has a field with an invalid name", line) }
         let value = trimmed(Bytes(rebasing: line[(colon + 1)...]))
@@ -147,7 +146,15 @@ struct ResponseHeadParser {
     }
 
     /// Returns whether a line contains NUL or CR.
-    private static func hasControls(_ line: Bytes) -> Bool { line.contains { $0 == 0 || $0 == UInt8(ascii: "\r") } }
+    private static func hasControls(_ line: Bytes) -> Bool {
+        index(of: 0, in: line) != nil || index(of: UInt8(ascii: "\r"), in: line) != nil
+    }
+
+    /// Returns the first index of a byte, for which the C library looks at many at a time.
+    private static func index(of byte: UInt8, in bytes: Bytes) -> Int? {
+        guard let start = bytes.baseAddress, let found = memchr(start, Int32(byte), bytes.count) else { return nil }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(start)
+    }
 
     private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }
 

@@ -76,16 +76,19 @@ package final class CheckedRequest: Sendable {
         hasCache: Bool = false
     ) throws(URLClientError) {
         var result = request
-        let url = try Self.checkedURL(request.url)
+        let original = request.url
+        let url = try Self.checkedURL(original)
         // Each change of a request that somebody else has, too, copies all of it.
-        if url != request.url { result.url = url }
+        if url != original { result.url = url }
         if let method = request.httpMethod {
             try RequestGrammar.check(method: method)
         }
-        for (name, value) in (result.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
+        let fields = request.allHTTPHeaderFields ?? [:]
+        // In order, so that of several errors it is always the same one.
+        for (name, value) in fields.count > 1 ? fields.sorted(by: { $0.key < $1.key }) : Array(fields) {
             try RequestGrammar.check(fieldNamed: name, value: value)
         }
-        try self.init(wellFormed: result, body: body, hasCache: hasCache)
+        try self.init(wellFormed: result, url, fields, body: body, hasCache: hasCache)
     }
 
     /// Returns this request with the default headers of an engine that can connect to its host.
@@ -111,14 +114,26 @@ package final class CheckedRequest: Sendable {
     ///
     /// - Parameter request: Made of parts that were checked by `RequestGrammar`. Its URL is absolute, has a host, and
     ///   its scheme is `http` or `https` in lower case.
-    package init(
+    package convenience init(
         wellFormed request: URLRequest,
         body: Body = .inRequest,
         hasCache: Bool = false
     ) throws(URLClientError) {
         guard let url = request.url else { throw Self.missingURL }
+        try self.init(wellFormed: request, url, request.allHTTPHeaderFields ?? [:], body: body, hasCache: hasCache)
+    }
+
+    /// - Parameters:
+    ///   - url: That of the request.
+    ///   - fields: Those of the request: Foundation makes a copy each time.
+    private init(
+        wellFormed request: URLRequest,
+        _ url: URL,
+        _ fields: [String: String],
+        body: Body,
+        hasCache: Bool
+    ) throws(URLClientError) {
         var result = request
-        let fields = request.allHTTPHeaderFields ?? [:]
         if let encoding = Self.value(of: "Transfer-Encoding", in: fields) {
             throw .invalidRequest(
                 reason: "the header Transfer-Encoding: \(DisplayText.quoted(encoding)) cannot be set, since servers "
@@ -133,7 +148,7 @@ package final class CheckedRequest: Sendable {
             )
         }
         timeout = request.timeoutInterval
-        try Self.roundTimeout(of: &result)
+        try Self.round(timeout, of: &result)
         try Self.checkBody(body, of: &result, claimed: Self.value(of: "Content-Length", in: fields))
         if let trailers = body.trailers {
             result.setValue(trailers.names.joined(separator: ", "), forHTTPHeaderField: "Trailer")
@@ -219,8 +234,7 @@ package final class CheckedRequest: Sendable {
         fields.first { HTTPToken.areEqualWithoutCase($0.key, name) }?.value
     }
 
-    private static func roundTimeout(of request: inout URLRequest) throws(URLClientError) {
-        let timeout = request.timeoutInterval
+    private static func round(_ timeout: TimeInterval, of request: inout URLRequest) throws(URLClientError) {
         guard timeout.isFinite, timeout > 0 else {
             throw .invalidRequest(reason: "the time-out of \(timeout) s is not a positive, finite number of seconds")
         }

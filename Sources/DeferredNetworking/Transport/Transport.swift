@@ -96,7 +96,8 @@ package final class Transport: Sendable {
         }
         switch makeExchange(original, check, options, policies, reporter, receiver, completion) {
         case .success(let exchange):
-            let task = Task(promise, reporter: reporter, uponCancel: { _ in exchange.cancel() })
+            // It may keep the promise: an exchange always ends.
+            let task = Task<Value>(producedBy: promise.storage, .reporting(reporter)) { exchange.cancel() }
             exchange.begin()
             return task
         case .failure(let error):

@@ -16,7 +16,7 @@ extension Task {
     /// ```
     @_fixed_layout
     public final class Promise: FutureProtocol {
-        @usableFromInline let storage = ProducerStorage<Result>()
+        @usableFromInline package let storage = ProducerStorage<Result>()
         @usableFromInline let file: StaticString
         @usableFromInline let line: UInt
 

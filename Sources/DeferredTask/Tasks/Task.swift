@@ -120,7 +120,7 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
     ///
     /// The producer can tell only one task; further tasks observe the future instead.
     @inlinable
-    init(producedBy storage: ProducerStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
+    package init(producedBy storage: ProducerStorage<Result>, _ work: TaskWork, _ onCancel: (@Sendable () -> Void)?) {
         if !storage.isFinished, storage.attachment.reserve() {
             self.init(storage, TaskControl(storage, work, onCancel: onCancel))
         } else {

@@ -18,6 +18,9 @@ private struct Simulation {
         case abort(UInt64)
         case attemptEnded(UInt64, task: Int)
         case judged(UInt64, isLost: Bool)
+        case left(UInt64)
+        case steppedAside(UInt64)
+        case pauseBegan(UInt64, round: Int)
         case pauseEnded(UInt64, round: Int)
         case shutdown
         case request(UInt64, ExchangeStateMachine.Step)
@@ -83,6 +86,12 @@ private struct Simulation {
                 let outcome: ExchangeStateMachine.Outcome = isLost ? .failure(failure) : .success(.file(.made(200)))
                 $0.judged(outcome, pause: $0.question(after: outcome)?(Date()))
             }
+        case .left(let identifier): leave(identifier)
+        case .steppedAside(let identifier): stepAside(identifier)
+        case .pauseBegan(let identifier, let round):
+            {
+                threads.append([.pauseEnded(identifier, round: round)]); return []
+            }()
         case .pauseEnded(let identifier, let round): feed(identifier) { $0.pauseEnded(round: round) }
         case .shutdown: steps(after: admission.close())
         case .released: steps(after: admission.released())
@@ -115,6 +124,18 @@ private struct Simulation {
         return feed(identifier) { $0.admitted() } + (isNeeded ? [] : [.released])
     }
 
+    private mutating func leave(_ identifier: UInt64) -> [Step] {
+        guard registered.remove(identifier) != nil else { return [] }
+        running.remove(identifier)
+        return steps(after: admission.left(identifier))
+    }
+
+    private mutating func stepAside(_ identifier: UInt64) -> [Step] {
+        guard registered.contains(identifier) else { return [] }
+        running.remove(identifier)
+        return steps(after: admission.steppedAside(identifier))
+    }
+
     private mutating func feed(
         _ identifier: UInt64,
         _ event: (inout ExchangeStateMachine) -> Void
@@ -123,7 +144,7 @@ private struct Simulation {
         defer { machines[identifier] = machine }
         event(&machine)
         let reaction = machine.takeReaction()
-        return reaction.actions.map { .action(identifier, $0) } + reaction.steps.map { .request(identifier, $0) }
+        return reaction.actions.map { .action(identifier, $0) } + (reaction.step.map { [.request(identifier, $0)] } ?? [])
     }
 
     /// Performs an action as an `Exchange` does: those of one thread, in order.
@@ -143,7 +164,7 @@ private struct Simulation {
             return [.judged(identifier, isLost: isLost)]
         case .release:
             return retains.remove(identifier) == nil ? [] : [.released]
-        case .storeCookies, .cancelTask, .answerRedirect, .askAboutRedirect, .askAboutChallenge, .deliverInterim,
+        case .storeCookies, .reportChallenge, .cancelTask, .answerRedirect, .askAboutRedirect, .askAboutChallenge, .deliverInterim,
             .deliverHead, .deliverBytes, .reportSent, .deliverEnd:
             return []
         }
@@ -157,22 +178,16 @@ private struct Simulation {
             registered.insert(identifier)
             return steps(after: admission.arrived(identifier, host: "host"))
         case .leave:
-            guard registered.remove(identifier) != nil else { return [] }
-            running.remove(identifier)
-            return steps(after: admission.left(identifier))
+            return [.left(identifier)]
         case .finish:
             ends[identifier, default: 0] += 1
-            return []
+            return [.left(identifier)]
         case .pause(_, _, let round, _):
-            threads.append([.pauseEnded(identifier, round: round)])
-            return []
-        case .stepAside:
-            guard registered.contains(identifier) else { return [] }
-            running.remove(identifier)
-            return steps(after: admission.steppedAside(identifier))
+            let yieldsPlace = machines[identifier]?.policies.retries.yieldsPlace == true
+            return (yieldsPlace ? [.steppedAside(identifier)] : []) + [.pauseBegan(identifier, round: round)]
         case .comeBack:
             return steps(after: admission.cameBack(identifier))
-        case .tell, .ask, .stop, .deliver, .finishStream:
+        case .ask, .deliver, .finishStream:
             return []
         }
     }

@@ -70,7 +70,7 @@ struct MachineFixture {
         }
     }
 
-    /// Returns the actions, and the steps.
+    /// Returns the actions, and the step.
     mutating func apply(_ event: MachineEvent) -> ExchangeStateMachine.Reaction {
         if MachineEvent.ofRequest.contains(event) { handleRequest(event) } else { handleAttempt(event) }
         let reaction = machine.takeReaction()
@@ -155,20 +155,19 @@ extension ExchangeStateMachine {
     /// What an event has decided.
     struct Reaction {
         var actions: [Action] = []
-        var steps: [Step] = []
+        var step: Step?
     }
 
     mutating func takeReaction() -> Reaction {
-        var reaction = Reaction(steps: steps)
-        steps = []
+        var reaction = Reaction(step: step.take())
         while let action = actions.popFirst() { reaction.actions.append(action) }
         return reaction
     }
 }
 
 extension ExchangeStateMachine.Reaction {
-    /// Each action, and then each step, in a few words.
-    var summary: [String] { actions.map(\.summary) + steps.map(\.summary) }
+    /// Each action, and then the step, in a few words.
+    var summary: [String] { actions.map(\.summary) + (step.map { [$0.summary] } ?? []) }
 }
 
 private func summary(of error: any Error) -> String {
@@ -183,6 +182,7 @@ extension ExchangeStateMachine.Action {
     var summary: String {
         switch self {
         case .storeCookies(let head): "cookies \(head.status.code)"
+        case .reportChallenge: "tell of challenge"
         case .prepare(_, let isNew): isNew ? "prepare" : "prepare again"
         case .startTask(_, let task): "start \(task)"
         case .cancelTask(let task): "cancel \(task)"
@@ -206,12 +206,9 @@ extension ExchangeStateMachine.Step {
     var summary: String {
         switch self {
         case .arrive: "arrive"
-        case .stepAside: "aside"
         case .comeBack: "back"
-        case .tell: "tell of challenge"
         case .ask: "ask for credential"
         case .pause(_, let attempt, _, _): "pause after \(attempt)"
-        case .stop: "stop"
         case .deliver: "deliver"
         case .finish(.success(let response)): "success \(response.file.status.code)"
         case .finish(.failure(let error)): "failure \(DeferredNetworkingTests.summary(of: error))"

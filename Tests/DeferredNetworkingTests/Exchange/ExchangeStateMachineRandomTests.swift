@@ -31,10 +31,7 @@ private struct Invariants {
         for action in reaction.actions {
             if let violation = violation(action) { return violation }
         }
-        for step in reaction.steps {
-            if let violation = violation(step, event) { return violation }
-        }
-        return nil
+        return reaction.step.flatMap { violation($0, event) }
     }
 
     private mutating func violation(_ action: ExchangeStateMachine.Action) -> String? {
@@ -43,6 +40,8 @@ private struct Invariants {
             isHeld = false
         case _ where hasReleased:
             return "action after the release"
+        case .reportChallenge:
+            break
         case .storeCookies:
             return "cookies, which are the storage's"
         case .prepare(_, let isNew):
@@ -86,17 +85,17 @@ private struct Invariants {
         // A turn that comes after the end is given back.
         case .leave where hasLeft && event == .admitted: return nil
         case _ where hasLeft: return "step after the end"
-        case .finish, .deliver:
+        case .leave: return "left before the end"
+        case .deliver, .finish:
             if hasFinished { return "finished twice" }
             hasFinished = true
+            if case .finish = step { hasLeft = true }
         case .finishStream:
             if !hasFinished { return "a stream that nobody got" }
-        case .leave:
-            if !hasFinished { return "left without a result" }
             hasLeft = true
         case .pause, .ask:
             if isAttempting { return "paused in an attempt" }
-        case .arrive, .stepAside, .comeBack, .tell, .stop: break
+        case .arrive, .comeBack: break
         }
         return nil
     }

@@ -49,7 +49,7 @@ struct ExchangeStateMachineTests {
         .completed: "end The body ended a, → judging",
         .completedUnseen: "end The body ended a, → judging",
         .failed: "end -1001, → judging",
-        .cancel: "end -999, cancel 1, failure -999, leave, → ended",
+        .cancel: "end -999, cancel 1, failure -999, → ended",
         .abort: "end failure, cancel 1, → judging",
         .invalidated: "end The client is sh, → judging",
         .delivered: "deliver, → receiving",
@@ -61,7 +61,7 @@ struct ExchangeStateMachineTests {
             after: [],
             [
                 .begin: "arrive, → queued", .admitted: "prepare, → preparing",
-                .cancel: "release, failure -999, leave, → ended", .delivered: "deliver, → queued",
+                .cancel: "release, failure -999, → ended", .delivered: "deliver, → queued",
             ]
         ),
         Row(
@@ -69,7 +69,7 @@ struct ExchangeStateMachineTests {
             after: [.begin, .admitted],
             [
                 .prepared: "start 1, → running",
-                .cancel: "end -999, release, failure -999, leave, → ended",
+                .cancel: "end -999, release, failure -999, → ended",
                 .abort: "end failure, → judging",
                 .delivered: "deliver, → preparing",
             ]
@@ -90,7 +90,7 @@ struct ExchangeStateMachineTests {
                 .completed: "end -1011, → judging",
                 .completedUnseen: "head 302, end 302, → judging",
                 .failed: "end -1001, → judging",
-                .cancel: "end -999, cancel 1, failure -999, leave, → ended",
+                .cancel: "end -999, cancel 1, failure -999, → ended",
                 .abort: "end failure, cancel 1, → judging",
                 .invalidated: "end The client is sh, → judging",
                 .delivered: "deliver, → running",
@@ -100,7 +100,7 @@ struct ExchangeStateMachineTests {
         Row(
             "receiving",
             after: running + [.head, .delivered],
-            receiving.merging([.cancel: "end -999, cancel 1, broke off, leave, → ended", .delivered: "→ receiving"]) {
+            receiving.merging([.cancel: "end -999, cancel 1, broke off, → ended", .delivered: "→ receiving"]) {
                 $1
             }
         ),
@@ -111,7 +111,7 @@ struct ExchangeStateMachineTests {
                 .completed: "end -1011, → judging",
                 .completedUnseen: "end -1011, → judging",
                 .failed: "end -1001, → judging",
-                .cancel: "end -999, cancel 1, answer nothing, failure -999, leave, → ended",
+                .cancel: "end -999, cancel 1, answer nothing, failure -999, → ended",
                 .abort: "end failure, cancel 1, answer nothing, → judging",
                 .invalidated: "end The client is sh, → judging",
                 .follow: "answer /, → running",
@@ -129,7 +129,7 @@ struct ExchangeStateMachineTests {
                 .completed: "ask 307, → deciding on redirect",
                 .completedUnseen: "ask 307, → deciding on redirect",
                 .failed: "ask 307, → deciding on redirect",
-                .cancel: "end -999, failure -999, leave, → ended",
+                .cancel: "end -999, failure -999, → ended",
                 .abort: "end failure, → judging",
                 .invalidated: "end The client is sh, → judging",
                 .delivered: "deliver, → stopping for redirect",
@@ -142,7 +142,7 @@ struct ExchangeStateMachineTests {
                 .completed: "ask 401 after 0, → deciding on challenge",
                 .completedUnseen: "ask 401 after 0, → deciding on challenge",
                 .failed: "ask 401 after 0, → deciding on challenge",
-                .cancel: "end -999, failure -999, leave, → ended",
+                .cancel: "end -999, failure -999, → ended",
                 .abort: "end failure, → judging",
                 .invalidated: "end The client is sh, → judging",
                 .delivered: "deliver, → stopping for challenge",
@@ -155,7 +155,7 @@ struct ExchangeStateMachineTests {
                 .completed: "end -1021, → judging",
                 .completedUnseen: "end -1021, → judging",
                 .failed: "end -1021, → judging",
-                .cancel: "end -999, failure -999, leave, → ended",
+                .cancel: "end -999, failure -999, → ended",
                 .abort: "end failure, → judging",
                 .invalidated: "end The client is sh, → judging",
                 .delivered: "deliver, → stopping for rewind",
@@ -165,7 +165,7 @@ struct ExchangeStateMachineTests {
             "deciding on redirect",
             after: running + [.redirected, .failed],
             [
-                .cancel: "end -999, release, failure -999, leave, → ended",
+                .cancel: "end -999, release, failure -999, → ended",
                 .abort: "end failure, → judging",
                 .follow: "start 3, → running",
                 .followInvalid: "end The request cann, → judging",
@@ -179,7 +179,7 @@ struct ExchangeStateMachineTests {
             "deciding on challenge",
             after: running + [.head, .challenged, .failed],
             [
-                .cancel: "end -999, release, failure -999, leave, → ended",
+                .cancel: "end -999, release, failure -999, → ended",
                 .abort: "end failure, → judging",
                 .follow: "end 200, → judging",
                 .followInvalid: "end 200, → judging",
@@ -194,11 +194,11 @@ struct ExchangeStateMachineTests {
             after: judging,
             [
                 .finishes: "→ finishing",
-                .succeeded: "release, success 200, leave, → ended",
+                .succeeded: "release, success 200, → ended",
                 .refused: "ask for credential, → asking",
-                .busy: "release, success 503, leave, → ended",
-                .lost: "release, failure -1005, leave, → ended",
-                .cancel: "release, failure -999, leave, → ended",
+                .busy: "release, success 503, → ended",
+                .lost: "release, failure -1005, → ended",
+                .cancel: "release, failure -999, → ended",
                 .delivered: "deliver, → judging",
             ]
         ),
@@ -207,7 +207,7 @@ struct ExchangeStateMachineTests {
             after: finishing,
             [
                 .startOver: "prepare again, → preparing",
-                .succeeded: "release, success 200, leave, → ended",
+                .succeeded: "release, success 200, → ended",
                 .refused: "ask for credential, → asking",
                 .busy: "pause after 1, → pausing",
                 .lost: "pause after 1, → pausing",
@@ -219,11 +219,11 @@ struct ExchangeStateMachineTests {
             "finishing",
             after: finishing + [.cancel],
             [
-                .startOver: "release, failure -999, leave, → ended",
-                .succeeded: "release, success 200, leave, → ended",
-                .refused: "release, failure -999, leave, → ended",
-                .busy: "release, failure -999, leave, → ended",
-                .lost: "release, failure -999, leave, → ended",
+                .startOver: "release, failure -999, → ended",
+                .succeeded: "release, success 200, → ended",
+                .refused: "release, failure -999, → ended",
+                .busy: "release, failure -999, → ended",
+                .lost: "release, failure -999, → ended",
                 .delivered: "deliver, → finishing",
             ]
         ),
@@ -232,8 +232,8 @@ struct ExchangeStateMachineTests {
             after: judging + [.delivered, .finishes],
             [
                 .startOver: "prepare again, → preparing",
-                .streamed: "release, streamed, leave, → ended",
-                .brokeOff: "release, broke off, leave, → ended",
+                .streamed: "release, streamed, → ended",
+                .brokeOff: "release, broke off, → ended",
             ]
         ),
         // The task of an attempt that was aborted has not ended.
@@ -242,7 +242,7 @@ struct ExchangeStateMachineTests {
             after: running + [.abort, .finishes],
             [
                 .startOver: "prepare again, → preparing",
-                .succeeded: "success 200, leave, → ended",
+                .succeeded: "success 200, → ended",
                 .refused: "ask for credential, → asking",
                 .busy: "pause after 1, → pausing",
                 .lost: "pause after 1, → pausing",
@@ -254,9 +254,9 @@ struct ExchangeStateMachineTests {
             after: finishing + [.refused],
             [
                 .found: "prepare, → preparing",
-                .notFound: "release, success 401, leave, → ended",
-                .notAnswered: "release, failure -1001, leave, → ended",
-                .cancel: "release, stop, failure -999, leave, → ended",
+                .notFound: "release, success 401, → ended",
+                .notAnswered: "release, failure -1001, → ended",
+                .cancel: "release, failure -999, → ended",
                 .delivered: "deliver, → asking",
             ]
         ),
@@ -265,7 +265,7 @@ struct ExchangeStateMachineTests {
             after: finishing + [.busy],
             [
                 .paused: "prepare, → preparing",
-                .cancel: "release, stop, failure -999, leave, → ended",
+                .cancel: "release, failure -999, → ended",
                 .delivered: "deliver, → pausing",
             ]
         ),
@@ -274,10 +274,10 @@ struct ExchangeStateMachineTests {
             after: finishing + [.busy, .paused, .prepared, .abort, .finishes],
             [
                 .startOver: "prepare again, → preparing",
-                .succeeded: "success 200, leave, → ended",
+                .succeeded: "success 200, → ended",
                 .refused: "ask for credential, → asking",
-                .busy: "success 503, leave, → ended",
-                .lost: "failure -1005, leave, → ended",
+                .busy: "success 503, → ended",
+                .lost: "failure -1005, → ended",
                 .delivered: "deliver, → finishing",
             ]
         ),
@@ -378,15 +378,15 @@ struct ExchangeStateMachineTests {
 
     @Test func `a request that yields its place waits for its turn again`() {
         var fixture = MachineFixture(after: Self.finishing, yieldsPlace: true)
-        #expect(fixture.apply(.lost).summary == ["aside", "pause after 1"])
+        #expect(fixture.apply(.lost).summary == ["pause after 1"])
         #expect(fixture.apply(.paused).summary == ["back"])
         #expect(fixture.apply(.paused).summary.isEmpty)
         #expect(fixture.apply(.admitted).summary == ["prepare"])
         for event in [MachineEvent.prepared, .failed, .finishes] { _ = fixture.apply(event) }
-        #expect(fixture.apply(.busy).summary == ["release", "success 503", "leave"])
+        #expect(fixture.apply(.busy).summary == ["release", "success 503"])
 
         var cancelled = MachineFixture(after: Self.finishing + [.lost, .paused], yieldsPlace: true)
-        #expect(cancelled.apply(.cancel).summary == ["release", "failure -999", "leave"])
+        #expect(cancelled.apply(.cancel).summary == ["release", "failure -999"])
         #expect(cancelled.apply(.admitted).summary == ["leave"])
     }
 

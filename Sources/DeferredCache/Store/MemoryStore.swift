@@ -161,9 +161,7 @@ extension MemoryStore.State {
         while let entry = next {
             if entry.key == key {
                 entry.lastUse = uses
-                counts.bytes -= entry.size
-                found.append(entry.response)
-                counts.bytes += entry.size
+                found.append(entry.response { counts.bytes += $0 })
             }
             next = entry.next
         }

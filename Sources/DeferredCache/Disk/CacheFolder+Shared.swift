@@ -154,14 +154,18 @@ extension CacheFolder {
         if isWritten { _ = linkFile(temporary, to: "lock") }
     }
 
-    /// Runs `body`, which makes room, unless another process does; doesn't wait for it.
-    func withRoomLocked(_ body: () -> Void) {
-        guard let file = open("room", O_RDWR | O_CREAT) else { return }
-        withExtendedLifetime(file) {
+    /// Runs `body`, which makes room, unless another process does; doesn't wait for it, and returns false then.
+    func withRoomLocked(_ body: () -> Void) -> Bool {
+        guard let file = open("room", O_RDWR | O_CREAT) else { return true }
+        return withExtendedLifetime(file) {
+            var isOurs = true
             // Closing alone doesn't unlock: a child process that is just being started still has the file open.
             Self.locking(file.descriptor, tries: 1, pause: 0) { isAlone in
-                if isAlone { body() }
+                // Where the file system has no locks, each makes room: what another one has removed counts as removed.
+                isOurs = isAlone || errno != EWOULDBLOCK
+                if isOurs { body() }
             }
+            return isOurs
         }
     }
 }

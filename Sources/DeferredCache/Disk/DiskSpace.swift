@@ -63,10 +63,11 @@ final class DiskSpace: Sendable {
         return queue.sync {
             // Another one that has waited may have made room.
             if claim(bytes) { return true }
-            tidy(for: bytes)
+            let isTidy = tidy(for: bytes)
             if claim(bytes) { return true }
-            // As with files of responses that were cut short, which stay for a while.
-            folder.lacksRoom()
+            // As with files of responses that were cut short, which stay for a while. While another process makes room, what
+            // comes is not stored, which is no failure: waiting for that would hold up hits for as long as it takes.
+            if isTidy { folder.lacksRoom() }
             return false
         }
     }
@@ -193,12 +194,16 @@ final class DiskSpace: Sendable {
     }
 
     /// Counts what is there, and removes responses if that is too much: in one process at a time.
-    private func tidy(for bytes: Int64 = 0) {
+    ///
+    /// - Returns: False if another process is doing so.
+    @discardableResult
+    private func tidy(for bytes: Int64 = 0) -> Bool {
         begin()
         var result: (bytes: Int64, removedCount: Int)?
-        folder.withRoomLocked {
+        let isOurs = folder.withRoomLocked {
             result = Eviction(folder, now: now(), process: process).remove(downTo: goal, from: min(mark, limit - bytes))
         }
         end(result?.bytes, removed: result?.removedCount ?? 0)
+        return isOurs
     }
 }

@@ -23,9 +23,12 @@ extension DiskStore {
         changeHead { self.removeVariants(of: key) { isGone($0.head) } }
     }
 
+    /// Called by ``changeHead(_:)``.
     func removeVariants(of key: CacheKey, where isGone: (HeadFile.Stored) -> Bool) {
         front.remove(key)
-        guard var file = read(key)?.0 else {
+        let found = read(key)
+        guard var file = found?.head else {
+            if found != nil { state.withLock { $0.counts.damaged += 1 } }
             // One that can't be opened now, as with too many open files, must not come back later.
             let name = CacheFileName.head(of: key)
             if folder.status(of: name) != nil { removeHead(name) }

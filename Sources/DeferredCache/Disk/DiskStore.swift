@@ -93,6 +93,11 @@ final class DiskStore: ResponseStore {
 
     private func found(_ key: CacheKey) -> [StoredResponse] {
         guard let (head, file) = read(key) else { return [] }
+        guard let head else {
+            // Another process may have put a new head in its place meanwhile, so that it is looked at once more.
+            folder.withHeadsLocked { removeVariants(of: key) { _ in false } }
+            return []
+        }
         var status = folder.status(of: file)
         if let old = status, isToTouch(old) {
             folder.touch(file)
@@ -115,17 +120,12 @@ final class DiskStore: ResponseStore {
         return StoredResponse(head: stored.head, body: body, version: stored.version)
     }
 
-    func read(_ key: CacheKey) -> (HeadFile, CacheFolder.File)? {
+    /// Returns the head file of a key, without a head if it is damaged; `nil` if there is none.
+    func read(_ key: CacheKey) -> (head: HeadFile?, file: CacheFolder.File)? {
         let name = CacheFileName.head(of: key)
         guard state.withLock({ $0.isReadable(name) }), let file = folder.openFile(name) else { return nil }
-        guard let bytes = folder.contents(of: file, upTo: HeadFile.sizeLimit),
-            let head = HeadFile(bytes, process: process), head.key == key.text
-        else {
-            folder.removeFile(name)
-            state.withLock { $0.counts.damaged += 1 }
-            return nil
-        }
-        return (head, file)
+        let head = folder.contents(of: file, upTo: HeadFile.sizeLimit).flatMap { HeadFile($0, process: process) }
+        return (head?.key == key.text ? head : nil, file)
     }
 
     // MARK: - Writing
@@ -163,7 +163,7 @@ final class DiskStore: ResponseStore {
             version: writer?.version ?? .random(in: 1 ... .max),
             checksums: writer?.checksums ?? []
         )
-        var file = read(key)?.0 ?? HeadFile(key: key.text, variants: [])
+        var file = read(key)?.head ?? HeadFile(key: key.text, variants: [])
         let (now, isCurrent) = (now(), isCurrent(key, head, ticket))
         let isOutdated = { (other: HeadFile.Stored) in
             stored.head.outlives(other.head, ticket, isNewest: isCurrent, now: now)
@@ -226,7 +226,7 @@ final class DiskStore: ResponseStore {
     func update(_ key: CacheKey, _ stored: StoredResponse, _ head: StoredHead, _ ticket: FetchTicket) {
         changeHead {
             let (entry, now) = (self.current(key)?.0, self.now())
-            guard self.isCurrent(key, head, ticket), var file = entry?.head ?? self.read(key)?.0,
+            guard self.isCurrent(key, head, ticket), var file = entry?.head ?? self.read(key)?.head,
                 let index = file.variants.firstIndex(where: { $0.version == stored.version }),
                 !file.variants[index].head.isNewer(than: head, now: now)
             else { return }

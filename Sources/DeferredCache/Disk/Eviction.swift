@@ -7,6 +7,7 @@ struct Eviction {
 
     private struct Candidate {
         let name: String
+        let file: CacheFolder.Status.Identity
         let bodies: [String]
         let size: Int64
         let isUseless: Bool
@@ -57,12 +58,17 @@ struct Eviction {
         if bytes <= mark { return (bytes, removedCount) }
         candidates.sort { $0.isUseless == $1.isUseless ? $0.lastUse < $1.lastUse : $0.isUseless }
         for candidate in candidates where bytes > goal {
-            guard folder.removeFile(candidate.name) else { continue }
+            guard remove(candidate.name, candidate.file) else { continue }
             for body in candidate.bodies { folder.removeFile(body) }
             bytes -= candidate.size
             removedCount += 1
         }
         return (bytes, removedCount)
+    }
+
+    /// Removes a head file, unless it was replaced or used since it was read, which may be seconds ago.
+    private func remove(_ name: String, _ file: CacheFolder.Status.Identity) -> Bool {
+        folder.status(of: name)?.identity == file && folder.removeFile(name)
     }
 
     /// Takes the bodies of a head out of `others`.
@@ -75,7 +81,7 @@ struct Eviction {
         guard let bytes = folder.contents(of: file, upTo: HeadFile.sizeLimit),
             let head = HeadFile(bytes, process: process)
         else {
-            folder.removeFile(name)
+            _ = remove(name, status.identity)
             return nil
         }
         var size = status.allocated
@@ -84,6 +90,7 @@ struct Eviction {
         let isUseless = head.variants.allSatisfy { $0.head.conditions.isEmpty && $0.head.staleness(at: now) >= 0 }
         return Candidate(
             name: name,
+            file: status.identity,
             bodies: bodies,
             size: size,
             isUseless: isUseless,

@@ -110,6 +110,31 @@ struct DiskCapacityTests {
         #expect(largest <= capacity && cache.statistics.stored > 4)
     }
 
+    @Test func `what is replaced while room is made is not removed`() throws {
+        let cache = cache(1 << 20)
+        let chain = cache --> StubLoader { _ in .response(headers: ["Cache-Control": "max-age=0"], body: "one") }
+        _ = chain.load(.cacheable(.get, "/a")).textLater
+        _ = cache.flush().wait()
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasPrefix("h-") {
+            let past: [FileAttributeKey: Any] = [.modificationDate: Date(timeIntervalSinceNow: -60)]
+            try FileManager.default.setAttributes(past, ofItemAtPath: path + "/" + name)
+        }
+        let isListed = Lock(false)
+        let folder = CacheFolder(path) { call in
+            // Between reading the heads and removing them.
+            guard call == .unlink, !isListed.withLock({ old in defer { old = true }; return old }) else { return true }
+            _ = chain.load(.cacheable(.get, "/b")).textLater
+            _ = cache.flush().wait()
+            return true
+        }
+        _ = chain.load(.cacheable(.get, "/b")).textLater
+        _ = cache.flush().wait()
+        clock.advance(by: 1)
+        let eviction = Eviction(folder, now: clock.instant, process: 0)
+        #expect(eviction.remove(downTo: 0, from: 0)?.removedCount == 1)
+        #expect(chain.load(.cacheable(.get, "/b").with(.anyAge)).textLater == "one")
+    }
+
     @Test func `a folder that is opened with less capacity keeps to that`() async throws {
         let capacity = 1 << 20
         let stub = StubLoader { _ in .response(headers: ["Cache-Control": "max-age=100"], data: Data(count: 3_000)) }

@@ -216,6 +216,18 @@ struct DiskHealthTests {
         #expect(cache.statistics.bytes == 0)
     }
 
+    @Test func `while another process makes room, it is no failure that something doesn't fit`() {
+        let cache = cache(.disk(at: url, capacity: 256 << 10))
+        let chain = cache --> stub
+        _ = CacheFolder(url.path).withRoomLocked {
+            for number in 0..<100 { #expect(chain.load(.cacheable(.get, "/\(number)")).statusLater == .ok) }
+            _ = cache.flush().wait()
+            #expect(cache.statistics.stored < 100 && cache.statistics.evicted == 0)
+        }
+        #expect(cache.health == Cache.Health() && changes.entries.isEmpty)
+        #expect(stores(cache, "/later") && cache.statistics.evicted > 0)
+    }
+
     @Test func `a folder without room is told`() throws {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
         // A process that was killed has left it.

@@ -706,6 +706,29 @@ struct DiskStoreTests {
         #expect(chain.load(.cacheable().with(.onlyCached)).statusLater == 504)
     }
 
+    @Test func `a head that another process puts in the place of a damaged one is not removed`() throws {
+        store(cache() --> StubLoader(answer))
+        for name in try files("h-") { try Data("damaged".utf8).write(to: URL(filePath: path + "/" + name)) }
+        let other = cache()
+        let otherChain = other --> StubLoader(.response(headers: ["Cache-Control": "max-age=10"], body: "two"))
+        let isReading = Atomic(false)
+        let path = path
+        let storage = Cache.Storage { now in
+            DiskStore(path, capacity: 1 << 20, now: now) { call in
+                if call == .read, isReading.exchange(false, ordering: .relaxed) {
+                    // The damaged file is open.
+                    _ = otherChain.load(.cacheable()).textLater
+                    _ = other.flush().wait()
+                }
+                return true
+            }
+        }
+        let chain = clock.cache(storage) --> StubLoader()
+        isReading.store(true, ordering: .relaxed)
+        #expect(chain.load(.cacheable().with(.onlyCached)).statusLater == 504)
+        #expect(chain.load(.cacheable().with(.onlyCached)).textLater == "two")
+    }
+
     @Test func `what can't be removed is gone nevertheless`() async throws {
         let isBroken = Atomic(false)
         let path = path

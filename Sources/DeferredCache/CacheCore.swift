@@ -204,16 +204,16 @@ final class CacheCore: Sendable {
             sharedFetches.close(shared)
             return lookUp(query, .late)
         }
-        switch query.task.request.delivery {
-        case .stream:
+        // One of unknown length may never end, or become too large to be stored for slower readers.
+        if case .stream = query.task.request.delivery, body.head.announcedLength != nil {
             count { if reuse.isStale { $0.stale += 1 } else { $0.hits += 1 } }
             query.note { ($0.forwarding, $0.isCollapsed) = (nil, true) }
             let response = Delivery(body.head, reuse, query.task.request).response(.stream(stream))
             query.succeed(response, timeLeft: -body.head.staleness(at: now))
-        case .data, .file:
+        } else {
             // It is stored when it has arrived.
             query.beginWaiting { stream.cancel() }
-            let reading = Task { for try await _ in stream {} }
+            let reading = Task { await body.read(stream) }
             reading.upon(.immediate) { _ in
                 query.endWaiting()
                 query.task.execution.later { self.lookUp(query, next) }

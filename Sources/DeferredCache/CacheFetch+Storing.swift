@@ -53,8 +53,11 @@ extension CacheFetch {
         }
         guard let own = body.join() else { preconditionFailure("a body without a first reader") }
         if let shared {
+            let length = head.announcedLength
+            // Whether a body of unknown length will fit, those find out that have waited. Whoever comes later doesn't wait.
+            if length == nil { core.sharedFetches.close(shared) }
             // Several readers can share a body that will fit.
-            if let length = head.announcedLength, length <= core.store.bodyLimit {
+            if length ?? 0 <= core.store.bodyLimit {
                 core.sharedFetches.share(shared, body)
             } else {
                 core.sharedFetches.end(shared, .arrived)

@@ -261,17 +261,35 @@ final class SharedBody: Sendable {
 
     /// Reads the rest, if it comes soon.
     private func readOn() {
-        let clock = clock
         _Concurrency.Task {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    do { while try await self.next(Self.ownReader) != nil {} } catch {}
-                }
-                group.addTask { try? await clock.sleep(for: Self.patience) }
-                await group.next()
-                group.cancelAll()
-            }
+            await self.forAMoment { do { while try await self.next(Self.ownReader) != nil {} } catch {} }
             self.leave(Self.ownReader)
+        }
+    }
+
+    /// Reads `stream`, which is one of this body, for somebody who wants it when all of it is stored.
+    ///
+    /// Of a body of unknown length, nobody knows whether it will fit, or whether it ends. So it is read for a moment, and no
+    /// further than it is stored: what slower readers would need of it after that had to be kept in memory.
+    func read(_ stream: HTTPBodyStream) async {
+        let isBounded = head.announcedLength != nil
+        let reading: @Sendable () async -> Void = {
+            do {
+                for try await _ in stream where !isBounded && self.state.withLock({ $0.overflow != nil }) { break }
+            } catch {}
+        }
+        if isBounded { return await reading() }
+        await forAMoment(reading)
+        stream.cancel()
+    }
+
+    private func forAMoment(_ body: @escaping @Sendable () async -> Void) async {
+        let clock = clock
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await body() }
+            group.addTask { try? await clock.sleep(for: Self.patience) }
+            await group.next()
+            group.cancelAll()
         }
     }
 

@@ -107,6 +107,38 @@ struct CacheSharingTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `those that waited before the head came share a body of unknown length that ends soon`(ends: Bool) async throws
+    {
+        let (bytes, source) = AsyncStream<Data>.makeStream()
+        let (stub, cache) = (StubLoader(), clock.cache())
+        let chain = cache --> stub
+        let tasks = (0..<3).map { _ in chain.load(.cacheable().streamed()) }
+        let sent = try #require(stub.tasksInFlight.first)
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=10"]
+        sent.complete(
+            with: .success(
+                HTTPResponse(request: sent.request, status: .ok, headers: headers, stream: HTTPBodyStream(bytes))
+            )
+        )
+        source.yield(Data("one".utf8))
+        if ends {
+            source.finish()
+        } else {
+            // They don't wait for long.
+            try await clock.clock.waitForSleepers(2)
+            clock.advance(by: 1)
+            try await eventually { stub.tasksInFlight.count == 2 }
+            for task in stub.tasksInFlight { task.succeed(.ok, headers: headers, body: Data("one".utf8)) }
+            source.finish()
+        }
+        for task in tasks {
+            let response = try await task.get()
+            #expect(try await response.stream?.collect() ?? response.body == Data("one".utf8))
+        }
+        #expect(stub.requests.count == (ends ? 1 : 3))
+    }
+
     @Test func `a stale response in flight that may be used meanwhile is asked for once more`() async throws {
         let (bytes, source) = AsyncStream<Data>.makeStream()
         let headers: HTTPHeaders = ["Cache-Control": "max-age=5, stale-while-revalidate=60", "Content-Length": "6"]

@@ -1,6 +1,7 @@
 import DeferredCore
 import DeferredTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -119,10 +120,10 @@ struct DiskCapacityTests {
             let past: [FileAttributeKey: Any] = [.modificationDate: Date(timeIntervalSinceNow: -60)]
             try FileManager.default.setAttributes(past, ofItemAtPath: path + "/" + name)
         }
-        let isListed = Lock(false)
+        let isReplaced = Atomic(false)
         let folder = CacheFolder(path) { call in
             // Between reading the heads and removing them.
-            guard call == .unlink, !isListed.withLock({ old in defer { old = true }; return old }) else { return true }
+            guard call == .unlink, !isReplaced.exchange(true, ordering: .relaxed) else { return true }
             _ = chain.load(.cacheable(.get, "/b")).textLater
             _ = cache.flush().wait()
             return true

@@ -5,7 +5,8 @@ import FoundationNetworking
 #endif
 
 /// Chooses the cookies of requests, and stores those of responses, in a storage of the caller's: RFC 6265, sections
-/// 5.3 and 5.4, and of its revision the rule that only `https` sets and replaces secure cookies.
+/// 5.3 and 5.4, and of its revision the rules that only `https` sets and replaces secure cookies, and about the prefixes
+/// of names.
 ///
 /// Foundation on Linux sends secure cookies without TLS and cookies of other paths, and keeps those that are to be
 /// deleted. There is no list of public suffixes: a server of "a.co.uk" can set a cookie for "co.uk".
@@ -87,6 +88,7 @@ package struct CookieJar: @unchecked Sendable {
 
     private func store(_ received: SetCookie, from url: URL, now: Date) {
         guard let place = CookiePlace(url), let domain = place.domain(named: received.domain) else { return }
+        guard received.keepsPromise(where: place.isSecure) else { return }
         if !place.isSecure, received.isSecure || hidesSecureCookie(received.name, domain, now) { return }
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: received.name, .value: received.value, .domain: domain,

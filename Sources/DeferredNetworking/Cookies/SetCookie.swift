@@ -38,6 +38,17 @@ struct SetCookie {
         }
     }
 
+    /// Returns whether the cookie is what the prefix of its name promises to the server that gets it: the revision of
+    /// RFC 6265, section 4.1.3.
+    ///
+    /// - Parameter isSecure: Whether it came over TLS.
+    func keepsPromise(where isSecure: Bool) -> Bool {
+        let name = name.lowercased()
+        if name.hasPrefix("__secure-") { return isSecure && self.isSecure }
+        guard name.hasPrefix("__host-") else { return true }
+        return isSecure && self.isSecure && (domain ?? "").isEmpty && path == "/"
+    }
+
     private mutating func setAttribute(_ name: String, to value: String, now: Date) {
         switch name {
         case "expires":

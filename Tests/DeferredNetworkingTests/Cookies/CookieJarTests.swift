@@ -87,6 +87,16 @@ struct CookieJarTests {
             ("a=1; Secure", "https://h.example/", "http://h.example/", nil),
             ("a=1; Secure", "https://h.example/", "https://h.example/", "a=1"),
             ("a=1; Secure", "http://h.example/", "https://h.example/", nil),
+            // Prefixes
+            ("__Secure-a=1; Secure", "https://h.example/", "https://h.example/", "__Secure-a=1"),
+            ("__Secure-a=1", "https://h.example/", "https://h.example/", nil),
+            ("__secure-a=1", "http://h.example/", "http://h.example/", nil),
+            ("__Host-a=1; Secure; Path=/", "https://h.example/x/", "https://h.example/", "__Host-a=1"),
+            ("__Host-a=1; Secure; Path=/; Domain=", "https://h.example/", "https://h.example/", "__Host-a=1"),
+            ("__Host-a=1; Secure", "https://h.example/", "https://h.example/", nil),
+            ("__Host-a=1; Path=/", "https://h.example/", "https://h.example/", nil),
+            ("__HOST-a=1; Secure; Path=/; Domain=h.example", "https://sub.h.example/", "https://h.example/", nil),
+            ("__Host-a=1; Path=/; Domain=h.example", "http://sub.h.example/", "https://h.example/", nil),
             // Ends
             ("a=1; Max-Age=0", "http://h.example/", "http://h.example/", nil),
             ("a=1; Max-Age=-5", "http://h.example/", "http://h.example/", nil),

@@ -7,6 +7,9 @@ final class OpenFile: Sendable {
     private static let locked = Lock<[FileIdentity: OpenFile]>([:])
 
     let descriptor: Int32
+
+    /// True if the file was this user's alone when it was opened.
+    let isOwn: Bool
     private let identity: FileIdentity
 
     /// Returns true once the download has ended.
@@ -24,6 +27,7 @@ final class OpenFile: Sendable {
         }
         self.descriptor = descriptor
         self.isOver = isOver
+        isOwn = status.isOwn
         identity = FileIdentity(status)
     }
 

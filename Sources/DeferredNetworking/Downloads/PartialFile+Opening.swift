@@ -38,14 +38,16 @@ extension PartialFile {
     private static let longestName = 255
     private static let longestSuffix = 22
 
-    /// Opens or creates the file at `path` for this download alone.
+    /// Opens or creates the file at `path` for this download alone. A file that somebody else made, as anybody can in a
+    /// shared folder, is replaced by a new one.
     static func openShared(
         _ path: String,
         isOver: @escaping @Sendable () -> Bool = { false }
     ) throws(CocoaError) -> OpenFile {
+        var creation = O_CREAT
         while true {
             // A symbolic link planted by somebody else could lead to any of our files.
-            guard let descriptor = POSIXFile.openFile(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
+            guard let descriptor = POSIXFile.openFile(path, O_RDWR | creation | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
                 let file = OpenFile(descriptor, isOver: isOver)
             else { throw FileFailure.writing(path) }
             guard file.lock() else {
@@ -54,7 +56,14 @@ extension PartialFile {
             }
             // Between open and lock, the other download may have renamed or deleted the file.
             if file.isAt(path) {
-                return file
+                // Some file systems have one owner for all files, also for a new one.
+                if file.isOwn || creation & O_EXCL != 0 { return file }
+                creation |= O_EXCL
+                guard unlink(path) == 0 else {
+                    let failure = FileFailure.writing(path)
+                    file.close()
+                    throw failure
+                }
             }
             file.close()
         }

@@ -15,6 +15,9 @@ struct PartialFile {
     private(set) var validator: ResumeValidator?
 
     private(set) var length: Int64
+
+    /// The number of bytes that the system has begun to write to the disk.
+    private var flushedLength: Int64 = 0
     private var file: OpenFile?
 
     /// True if nobody else has put anything in the file. A part of another URL's stays there until bytes come.
@@ -48,6 +51,9 @@ struct PartialFile {
         }
     }
 
+    /// The number of bytes that the system writes to the disk at once.
+    private static let flushedSize: Int64 = 8 << 20
+
     private var validatorPath: String { path + ".validator" }
 
     /// True if the rest of the file can be requested.
@@ -65,6 +71,7 @@ struct PartialFile {
                 throw FileFailure.writing(path)
             }
             length = 0
+            flushedLength = 0
             if isResumable, let newValidator {
                 try write(newValidator)
             }
@@ -84,11 +91,19 @@ struct PartialFile {
                 throw FileFailure.writing(path, code)
             }
             length += Int64(bytes.count)
+            // So that little is left to flush in the end, while the engine waits.
+            if length - flushedLength >= Self.flushedSize {
+                POSIXFile.startFlushing(flushedLength..<length, of: file.descriptor)
+                flushedLength = length
+            }
         }
     }
 
     /// Renames the file to its destination, replacing an existing file.
     mutating func complete() throws(CocoaError) {
+        // A computer that loses its power may keep the new name and not the bytes, which would look like a whole file. Takes
+        // 0.6 ms for a small one. Not below the lock, for which the next download may wait.
+        if let file, let code = POSIXFile.flush(file.descriptor) { throw FileFailure.writing(path, code) }
         try Self.change(file, at: path) { (file) throws(CocoaError) in
             guard file.length == length, file.isAt(path) else { throw FileFailure.writing(path, .EIO) }
             POSIXFile.shareAsNewFile(file.descriptor)

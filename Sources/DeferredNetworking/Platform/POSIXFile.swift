@@ -100,11 +100,11 @@ package enum POSIXFile {
         return lstat(path, &result) == 0 ? result : nil
     }
 
-    /// Returns the contents of a small regular file that is not behind a symbolic link, or nil.
+    /// Returns the contents of a small regular file of this process's user that is not behind a link, or nil.
     static func contents(at path: String, upTo limit: Int) -> Data? {
         guard let descriptor = openFile(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW) else { return nil }
         defer { _ = close(descriptor) }
-        guard let status = status(of: descriptor), status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard let status = status(of: descriptor), status.st_mode & S_IFMT == S_IFREG, status.isOwn else { return nil }
         return read(limit, at: 0, from: descriptor)
     }
 
@@ -144,6 +144,22 @@ package enum POSIXFile {
         return nil
     }
 
+    /// Writes the bytes of a file to the disk, or returns the reason why it can't. Some file systems have no such call.
+    static func flush(_ descriptor: Int32) -> POSIXErrorCode? {
+        fsync(descriptor) == 0 || [EINVAL, ENOTSUP].contains(errno) ? nil : lastError
+    }
+
+    /// Has the system write these bytes of a file to the disk, without waiting for it.
+    ///
+    /// By the advice that they won't be read again, which drops only those that are on the disk already. With 512 MiB,
+    /// in pieces of 8 MiB, ``flush(_:)`` then takes 8 ms instead of 220, and writing and flushing 230 ms instead of 390.
+    /// Elsewhere than on Linux, there is no such call.
+    static func startFlushing(_ bytes: Range<Int64>, of descriptor: Int32) {
+        #if os(Linux)
+        _ = posix_fadvise(descriptor, off_t(bytes.lowerBound), off_t(bytes.count), POSIX_FADV_DONTNEED)
+        #endif
+    }
+
     static var lastError: POSIXErrorCode { POSIXErrorCode(rawValue: errno) ?? .EIO }
 }
 
@@ -173,9 +189,9 @@ extension POSIXFile {
         guard let descriptor = openFile(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC) else {
             throw FileFailure.writing(path)
         }
-        var failure = writeAll(bytes, to: descriptor)
-        // Before it takes the place of the old one: a computer that loses its power must not be left with neither.
-        if failure == nil, fsync(descriptor) != 0 { failure = lastError }
+        // To the disk before it takes the place of the old one: a computer that loses its power must not be left with
+        // neither.
+        var failure = writeAll(bytes, to: descriptor) ?? flush(descriptor)
         _ = close(descriptor)
         if failure == nil, rename(new, path) != 0 { failure = lastError }
         guard let failure else { return synchronize(folderOf: path) }
@@ -223,6 +239,11 @@ struct FileIdentity: Hashable {
 }
 
 extension stat {
+    /// True if the file is this process's user's, under one name.
+    ///
+    /// Whoever else made it could still change it, or may have made it a second name of a file that must stay.
+    var isOwn: Bool { st_uid == geteuid() && st_nlink <= 1 }
+
     package var modificationTime: timespec {
         #if canImport(Darwin)
         st_mtimespec

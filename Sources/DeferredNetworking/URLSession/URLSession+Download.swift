@@ -9,7 +9,7 @@ extension URLSession {
     /// Begins a download into a file.
     ///
     /// The bytes go to a temporary file next to `destination`, which replaces it in one step once the download is
-    /// complete, so a file at `destination` is always complete. A failed download leaves nothing behind.
+    /// complete and on the disk, so a file at `destination` is always complete. A failed download leaves nothing behind.
     ///
     /// ```swift
     /// let download = URLSession.shared.beginDownloadTask(with: url, to: folder.appending(path: "photo.jpeg"))

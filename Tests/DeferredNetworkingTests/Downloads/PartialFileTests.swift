@@ -262,6 +262,45 @@ final class PartialFileTests {
         }
     }
 
+    @Test func `a part that is also another file is replaced, and the other file stays`() throws {
+        let other = directory.appending(path: "other")
+        try Data("precious".utf8).write(to: other)
+        try FileManager.default.linkItem(at: other, to: directory.appending(path: "file.partial"))
+        try validator().contents.write(to: directory.appending(path: "file.partial.validator"))
+        var file = try PartialFile(destination: destination, of: url, isResumable: true)
+        #expect(!file.canResume)
+        try file.restart(validator: try validator())
+        try file.append(Data("x".utf8))
+        try file.complete()
+        #expect(try Data(contentsOf: other) == Data("precious".utf8))
+        #expect(try Data(contentsOf: destination) == Data("x".utf8))
+        #expect(try names == ["file", "other"])
+    }
+
+    @Test(.enabled(if: geteuid() == 0), arguments: ["", ".validator"])
+    func `a part that another user has made, or its validator, is not used`(suffix: String) throws {
+        var first = try PartialFile(destination: destination, of: url, isResumable: true)
+        try first.restart(validator: try validator())
+        try first.append(Data("hello".utf8))
+        first.abandon()
+        #expect(chown(first.path + suffix, 65_534, 65_534) == 0)
+        var second = try PartialFile(destination: destination, of: url, isResumable: true)
+        #expect(!second.canResume)
+        try second.restart(validator: try validator())
+        try second.append(Data("x".utf8))
+        #expect(try #require(POSIXFile.statusWithoutFollowing(second.path)).st_uid == geteuid())
+        try second.complete()
+        #expect(try Data(contentsOf: destination) == Data("x".utf8))
+    }
+
+    @Test func `a file that can't be written to the disk is an error, unless none of its kind can`() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        #expect(POSIXFile.flush(ends[1]) == nil)
+        for end in ends { #expect(close(end) == 0) }
+        #expect(POSIXFile.flush(-1) == .EBADF)
+    }
+
     private func mode(_ path: String) throws -> mode_t {
         try #require(POSIXFile.statusWithoutFollowing(path)).st_mode & 0o777
     }

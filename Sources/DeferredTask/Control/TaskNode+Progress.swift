@@ -26,6 +26,15 @@ extension TaskNode {
     /// - Parameter atAll: Whether to look at all parts, and not only at those that were marked, and to leave nothing to a
     ///   thread that is about to look.
     func tellChanges(atAll: Bool = false) {
+        let readers = takeOverChanges(atAll)
+        if readers.isEmpty { return }
+        // A reader may report to another task, whose reader reports to a third one, and so on.
+        func tell() { for reader in readers { reader() } }
+        if Trampoline.nest(tell) == nil { Trampoline.putOff(tell) }
+    }
+
+    /// Takes over what was marked as changed, here and at the nodes above. Returns the readers to be told.
+    private func takeOverChanges(_ atAll: Bool) -> [@Sendable () -> Void] {
         var (queue, readers) = (Queue<TaskNode>(), [@Sendable () -> Void]())
         queue.append(self)
         // A queue, since nodes may be nested deeply; and each is in it once, however many ways lead there.
@@ -38,7 +47,7 @@ extension TaskNode {
                 }
             }
         }
-        for tell in readers { tell() }
+        return readers
     }
 
     /// Notes that a part has changed; true if the caller has to look at it.

@@ -159,6 +159,27 @@ struct NestingTests {
         #expect(retried == 1 && mapped == 1)
     }
 
+    @Test func `reports that observers pass on from task to task nest to any depth`() async {
+        let completed = await onThread(stackSize: 512 << 10) {
+            let (last, log) = (ProgressReporter(), Log<Int64>())
+            let promises = (0...Self.depth).map { _ in Task<Int>.Promise() }
+            defer { withExtendedLifetime(promises) {} }
+            Task(promises[0], reporter: last, uponCancel: { _ in }).uponProgress(on: .immediate) {
+                log.add($0.completed)
+            }
+            let first = promises.dropFirst().reduce(last) { next, promise in
+                let reporter = ProgressReporter()
+                Task(promise, reporter: reporter, uponCancel: { _ in }).uponProgress(on: .immediate) {
+                    next.report(completed: $0.completed, of: $0.total)
+                }
+                return reporter
+            }
+            for completed in 1...3 as ClosedRange<Int64> { first.report(completed: completed, of: 4) }
+            return log.entries
+        }
+        #expect(completed == [0, 1, 2, 3])
+    }
+
     @Test func `linked sources nest to any depth`() async {
         await onThread(stackSize: Self.stackSize) {
             let first = CancellationTokenSource()

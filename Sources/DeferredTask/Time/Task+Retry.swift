@@ -8,10 +8,11 @@ extension Task {
     /// ```
     ///
     /// - Parameters:
-    ///   - policy: The number of attempts, the pauses, and the errors that are retried.
+    ///   - policy: The number of attempts, the pauses, and the errors that are retried. Its closures are called with the
+    ///     task-local values of the caller, on the thread that ends an attempt.
     ///   - executor: The executor that runs `start`.
     ///   - start: Starts an attempt; its argument is the number of the attempt, the first being 1. An error that it
-    ///     throws counts as a failure of the attempt. Kept until the end.
+    ///     throws counts as a failure of the attempt. Called with the task-local values of the caller. Kept until the end.
     /// - Returns: A task that ends as the last attempt does. Cancelling it cancels the running attempt, or the pause,
     ///   and ends it at once with `CancellationError`.
     public static func retry(
@@ -21,8 +22,17 @@ extension Task {
     ) -> Task {
         let combination = Combination<Success>(expected: 1)
         let task = combination.task(endsAtOnce: true)
-        let locals = TaskLocals.ofRunningTask()
-        Retrying(policy: policy, executor: executor, locals: locals, combination: combination, start: start).attempt(1)
+        let locals = TaskLocals(ofRunningCode: ())
+        let retrying = Retrying(
+            policy: policy,
+            executor: executor,
+            locals: locals,
+            combination: combination,
+            start: start
+        )
+        // The first attempt runs in the caller's task, if it can.
+        if executor is ImmediateExecutor, Trampoline.nest({ retrying.begin(1) }) != nil { return task }
+        retrying.attempt(1)
         return task
     }
 }
@@ -39,15 +49,11 @@ private struct Retrying<Success: Sendable, E: Executor>: Sendable {
         // As a handler, which an executor can't run twice.
         FutureStorage(filledWith: ()).upon(executor) {
             // An attempt may itself retry something, and so on.
-            Trampoline.perform {
-                // The first one runs in the caller's task, if it can.
-                if number == 1, executor is ImmediateExecutor { return begin(number) }
-                locals.restore { begin(number) }
-            }
+            Trampoline.perform { locals.restore { begin(number) } }
         }
     }
 
-    private func begin(_ number: Int) {
+    func begin(_ number: Int) {
         guard !combination.isEnded else { return }
         do {
             combination.add(try start(number)) { ended(number, $0) }
@@ -57,12 +63,11 @@ private struct Retrying<Success: Sendable, E: Executor>: Sendable {
     }
 
     private func ended(_ number: Int, _ result: Task<Success>.Result) {
-        guard case .failure(let error) = result, policy.allowsAnother(after: number, error) else {
-            combination.end(with: result)
-            return
-        }
-        combination.keep(
-            ClockTimer(after: policy.pause(after: number), clock: policy.clock) { attempt(number + 1) }
-        )
+        guard case .failure(let error) = result,
+            let pause = locals.restore({
+                policy.allowsAnother(after: number, error) ? policy.pause(after: number) : nil
+            })
+        else { return combination.end(with: result) }
+        combination.keep(ClockTimer(after: pause, clock: policy.clock) { attempt(number + 1) })
     }
 }

@@ -29,7 +29,7 @@ extension LatestTask {
         _ begin: @escaping @Sendable () throws -> Task<Success>,
         deliver: @escaping @Sendable (Task<Success>.Result) -> Void
     ) {
-        let locals = TaskLocals.ofRunningTask()
+        let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
         start(
             superseding: {
                 Task.success(()).delay(for: pause, clock: clock).flatMap(on: executor) { try locals.restore(begin) }

@@ -23,7 +23,7 @@ final class FanOut<Success: Sendable>: Sendable {
     private let limit: Int
     /// The number of elements, if it is known.
     private let count: Int?
-    private let locals = TaskLocals.ofRunningTask()
+    private let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
     private let state: Lock<State>
 
     init<Elements: Sequence & Sendable>(
@@ -52,17 +52,18 @@ final class FanOut<Success: Sendable>: Sendable {
         return (elements as? any Collection)?.count(upTo: 1 << 16) ?? (1, false)
     }
 
-    /// Starts tasks up to the limit.
-    func run() { run(startWaiting) }
-
-    private func run(_ start: @escaping @Sendable () -> Void) {
+    /// Starts tasks up to the limit, with the task-locals of the beginning.
+    ///
+    /// - Parameter isFirst: Whether the running code has these.
+    func run(isFirst: Bool = false) {
         let isStarting = state.withLock { state in
             defer { state.isStarting = true }
             return state.isStarting
         }
         if isStarting { return }
         // A task that is started may itself fan out, and so on.
-        Trampoline.perform(start)
+        if isFirst, Trampoline.nest(startWaiting) != nil { return }
+        Trampoline.perform { self.locals.restore(self.startWaiting) }
     }
 
     private func startWaiting() {
@@ -116,7 +117,7 @@ final class FanOut<Success: Sendable>: Sendable {
                 state.running -= 1
                 return state.all
             }
-            if let all { combination.end(with: .success(all)) } else { run { self.locals.restore(self.startWaiting) } }
+            if let all { combination.end(with: .success(all)) } else { run() }
         }
     }
 }

@@ -26,7 +26,7 @@ extension Sequence where Self: Sendable {
     ) -> Task<[Success]> where Element: Sendable {
         let fanOut = FanOut(self, limit: Swift.max(maxConcurrent, 1), start)
         let task = fanOut.combination.task(endsAtOnce: true)
-        fanOut.run()
+        fanOut.run(isFirst: true)
         return task
     }
 }

@@ -98,10 +98,13 @@ package class FutureStorage<Value: Sendable>: FutureNode, @unchecked Sendable {
     }
 
     /// Fills the future, unless it is filled, and runs the handlers in reverse order of registration.
-    package final func fillNewestFirst(with value: consuming Value) -> Bool {
+    ///
+    /// - Parameter isNested: Whether the caller has entered a level for them, so that none is put off.
+    package final func fillNewestFirst(with value: consuming Value, isNested: Bool = false) -> Bool {
         guard word.claimOrWait() else { return false }
         slot.put(value)
-        runHandlers(word.publish())
+        let handlers = word.publish()
+        if isNested { Drain.run(handlers, of: self) } else { runHandlers(handlers) }
         return true
     }
 

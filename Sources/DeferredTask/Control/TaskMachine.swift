@@ -73,9 +73,10 @@ struct TaskMachine: ~Copyable {
         var oldest: Handler?
         var links: [TokenLink] = []
 
-        /// Calls the handlers, newest first.
+        /// Calls the handlers, newest first, in a level that the caller has entered: if those in `newer` were put off, the
+        /// oldest would come before them.
         consuming func call() {
-            if let newer = newer.take() { _ = newer.fillNewestFirst(with: .cancelled) }
+            if let newer = newer.take() { _ = newer.fillNewestFirst(with: .cancelled, isNested: true) }
             oldest.take()?()
         }
 

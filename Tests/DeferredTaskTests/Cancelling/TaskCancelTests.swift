@@ -65,6 +65,19 @@ struct TaskCancelTests {
         ),
     ]
 
+    @Test func `handlers are called newest first, however deeply the cancellation nests`() {
+        for depth in 1...40 {
+            let log = Log<Int>()
+            let task = Task<Int>(.never) { log.add(1) }
+            for number in 2...3 { task.uponCancel { log.add(number) } }
+            let futures = (0..<depth).map { _ in Deferred<Void>() }
+            for (one, next) in zip(futures, futures.dropFirst()) { one.upon(.immediate) { next.fill() } }
+            futures[depth - 1].upon(.immediate) { task.cancel() }
+            futures[0].fill()
+            #expect(log.entries == [3, 2, 1], "\(depth)")
+        }
+    }
+
     @Test func `cancel twice, or from many threads: handlers run once`() {
         for _ in 0..<500 {
             let (producer, log) = (Producer(), Log<String>())

@@ -76,10 +76,7 @@ extension HTTPLoader {
     /// - Returns: A task to cancel the request and to read its result. The request goes on even if you drop the task.
     @discardableResult
     public func load(_ request: HTTPRequest) -> HTTPTask {
-        let task = HTTPTask(request)
-        let observer = task.observer
-        load(task)
-        return observer
+        start(HTTPExecution(request))
     }
 
     /// Starts a request, and calls `completion` with the result, once.
@@ -93,10 +90,12 @@ extension HTTPLoader {
         _ request: HTTPRequest,
         completion: @escaping @Sendable (HTTPResult) -> Void
     ) -> HTTPTask {
-        let task = HTTPTask(request)
-        let observer = task.observer
-        task.execution.whenEnded(completion)
-        load(task)
+        start(HTTPExecution(request, whenEnded: completion))
+    }
+
+    private func start(_ execution: HTTPExecution) -> HTTPTask {
+        let observer = HTTPTask(execution, isLoaders: false)
+        load(HTTPTask(execution, isLoaders: true))
         return observer
     }
 }

@@ -16,34 +16,36 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
 
     private struct State {
         var wait = Wait.nobody
-        /// Created for the first handler.
-        var cancellation: Cancellation?
+        /// The cancellation handlers: those of tasks whose request is the first one, of those whose request was changed
+        /// once, and so on. Each is created for its first handler.
+        var cancellations: [Cancellation] = []
         /// The children that were passed on for this one and have not completed.
         var children = ChildExecutions()
         /// Created on first use.
         var reporter: ProgressReporter?
         /// Called with the events between the start and the end.
         var observers: [Observer] = []
-        /// The cancellation handlers of tasks whose request was changed once, twice, and so on.
-        var changed: [Cancellation] = []
         /// The owner of an execution for several tasks, until the result.
         var shared: SharedExecution?
 
-        /// Returns the handlers of tasks whose request was changed so often, created on first use.
+        /// Returns the handlers of tasks whose request was changed so often.
         mutating func cancellation(after changes: Int) -> Cancellation {
-            if changes == 0 {
-                let cancellation = cancellation ?? Cancellation()
-                self.cancellation = cancellation
-                return cancellation
-            }
-            while changed.count < changes { changed.append(Cancellation()) }
-            return changed[changes - 1]
+            while cancellations.count <= changes { cancellations.append(Cancellation()) }
+            return cancellations[changes]
         }
 
-        /// Takes the handlers of tasks whose request was changed, those that were changed least first.
-        mutating func takeChanged() -> [Cancellation] {
-            defer { changed = [] }
-            return changed
+        /// Returns what a cancellation is to reach, and keeps nothing of it.
+        mutating func cancel() -> (cancellations: [Cancellation], children: ChildExecutions) {
+            defer { (cancellations, children) = ([], ChildExecutions()) }
+            return (cancellations, children)
+        }
+
+        /// Returns what the result is to reach, and keeps nothing of it.
+        mutating func end(with result: HTTPResult) -> State {
+            var ended = State(wait: .over(result), reporter: reporter, observers: observers)
+            if case .future = wait { ended.wait = wait }
+            swap(&self, &ended)
+            return ended
         }
     }
 
@@ -66,20 +68,17 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
 
     private static let cancelledFlag: UInt = 1
     private static let completedFlag: UInt = 2
-    private static let watchedFlag: UInt = 4
-    /// Set once a caller has won the right to complete.
-    private static let claimedFlag: UInt = 8
     /// Set once a reset is about to cancel this.
-    private static let stoppingFlag: UInt = 16
+    private static let stoppingFlag: UInt = 4
     /// Above the flags stands how often the request had been changed for the task that completed this.
-    private static let flagCount: UInt = 5
+    private static let flagCount: UInt = 3
 
     let request: HTTPRequest
     /// That of the execution that a caller loaded.
     let identity: Identity
     /// Those of the code that created a root.
     private let locals: TaskLocals?
-    /// All flags except `claimedFlag` and `stoppingFlag` are written under the lock.
+    /// All flags except `stoppingFlag` are written under the lock.
     private let flags = Atomic<UInt>(0)
     private let state: Lock<State>
 
@@ -92,12 +91,14 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     @exclusivity(unchecked) private var parent: HTTPTask?
     @exclusivity(unchecked) private var continuing: (@Sendable (HTTPResult) -> Void)?
 
-    init(_ request: HTTPRequest) {
+    /// - Parameter handler: Called with the result, before the completion handlers.
+    init(_ request: HTTPRequest, whenEnded handler: (@Sendable (HTTPResult) -> Void)? = nil) {
         self.request = request
         identity = Identity()
         locals = TaskLocals.ofRunningTask()
         root = nil
-        state = Lock(State())
+        let wait: Wait = if let handler { .loader(handler) } else { .nobody }
+        state = Lock(State(wait: wait))
     }
 
     /// Creates an execution of the same request, which others can join.
@@ -195,8 +196,6 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     /// Reports an event of a child to the observers of the root.
     func tell(_ event: Log.Event.Kind) {
         withRoot { root in
-            // Relaxed: an observer that another thread adds at this moment may miss the event.
-            guard root.flags.load(ordering: .relaxed) & Self.watchedFlag != 0 else { return }
             // A log after a retry sees one attempt: the events of later attempts are not its own.
             for observer in root.state.withLock({ $0.observers }) where observer.execution?.isComplete == false {
                 observer.tell(event)
@@ -216,7 +215,6 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
                 return known
             }
             withExtendedLifetime(known) {}
-            root.flags.bitwiseOr(Self.watchedFlag, ordering: .relaxed)
         }
     }
 
@@ -266,15 +264,14 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     }
 
     package func cancel() {
-        let links = state.withLock { state -> (Cancellation?, [Cancellation], ChildExecutions)? in
+        let told = state.withLock { state -> (cancellations: [Cancellation], children: ChildExecutions)? in
             guard flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) == 0 else { return nil }
             flags.bitwiseOr(Self.cancelledFlag, ordering: .relaxed)
-            return (state.cancellation.take(), state.takeChanged(), state.children.take())
+            return state.cancel()
         }
-        guard let (cancellation, changed, children) = links else { return }
-        children.cancel(for: self)
-        for cancellation in changed.reversed() { _ = cancellation.fillNewestFirst(with: .cancelled) }
-        _ = cancellation?.fillNewestFirst(with: .cancelled)
+        guard let told else { return }
+        told.children.cancel(for: self)
+        for cancellation in told.cancellations.reversed() { _ = cancellation.fillNewestFirst(with: .cancelled) }
     }
 
     /// Cancels this as a child of another execution.
@@ -283,13 +280,11 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     /// - Parameter changes: How often the request was changed for the task that the handler is added to. A completion by a
     ///   task before the last change calls the handler, too.
     func addCancellationHandler(after changes: Int = 0, _ handler: @escaping @Sendable () -> Void) -> Registration {
-        let (isCancelled, cancellation) = state.withLock { state -> (Bool, Cancellation?) in
-            let flags = flags.load(ordering: .relaxed)
-            if flags & Self.completedFlag != 0 { return (wasCompleted(before: changes), nil) }
-            if flags & Self.cancelledFlag != 0 { return (true, nil) }
-            return (false, state.cancellation(after: changes))
+        let cancellation = state.withLock { state -> Cancellation? in
+            let isOver = flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) != 0
+            return isOver ? nil : state.cancellation(after: changes)
         }
-        if isCancelled, !isComplete || wasCompleted(before: changes) { handler() }
+        if cancellation == nil, !isComplete || wasCompleted(before: changes) { handler() }
         return CancellationToken(cancellation).register(handler)
     }
 
@@ -298,38 +293,36 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     /// - Parameter changes: How often the request was changed for the task that completes this.
     /// - Returns: True for exactly one caller, ever.
     func complete(with result: HTTPResult, after changes: Int = 0) -> Bool {
-        guard flags.bitwiseOr(Self.claimedFlag, ordering: .relaxed).oldValue & Self.claimedFlag == 0 else {
-            return false
-        }
-        let (cancellation, changed, children, wait, shared) = state.withLock { state in
+        let told = state.withLock { state -> State? in
+            if isComplete { return nil }
             flags.bitwiseOr(Self.completedFlag | UInt(changes) << Self.flagCount, ordering: .relaxed)
-            let wait = state.wait
-            if case .future = wait {} else { state.wait = .over(result) }
-            return (state.cancellation.take(), state.takeChanged(), state.children.take(), wait, state.shared.take())
+            return state.end(with: result)
         }
-        cancellation?.fillDroppingHandlers(with: .abandoned)
-        for cancellation in changed.prefix(changes) { cancellation.fillDroppingHandlers(with: .abandoned) }
-        switch wait {
-        case .future(let completion): completion.fulfil(with: result)
-        case .loader(let handler):
-            Trampoline.perform { handler(result) }
-        case .nobody, .over: break
+        guard let told else { return false }
+        for cancellation in told.cancellations.prefix(changes + 1) {
+            cancellation.fillDroppingHandlers(with: .abandoned)
         }
+        if case .future(let completion) = told.wait { completion.fulfil(with: result) }
+        // Not by `perform`, which allocates its closure in any case.
+        if Trampoline.nest({ passOn(result, told) }) == nil { Trampoline.putOff { self.passOn(result, told) } }
+        // If an earlier loader has completed this, what is under way below it is no longer needed.
+        told.children.cancel(for: self)
+        for cancellation in told.cancellations.dropFirst(changes + 1).reversed() {
+            _ = cancellation.fillNewestFirst(with: .cancelled)
+        }
+        return true
+    }
+
+    /// Passes the result on to those who wait for it without its future.
+    private func passOn(_ result: HTTPResult, _ told: State) {
+        if case .loader(let handler) = told.wait { handler(result) }
         if let parent = parent.take() {
             // Last, so that the resources of loaders further down the chain are free by then.
             let continuing = continuing.take()
-            Trampoline.perform {
-                parent.execution.forget(self)
-                if let continuing { continuing(result) } else { parent.complete(with: result) }
-            }
+            parent.execution.forget(self)
+            if let continuing { continuing(result) } else { parent.complete(with: result) }
         }
-        if let shared {
-            Trampoline.perform { shared.finish(with: result) }
-        }
-        // If an earlier loader has completed this, what is under way below it is no longer needed.
-        children.cancel(for: self)
-        for cancellation in changed.dropFirst(changes).reversed() { _ = cancellation.fillNewestFirst(with: .cancelled) }
-        return true
+        told.shared?.finish(with: result)
     }
 
     func fail(_ code: HTTPError.Code) { _ = complete(with: .failure(HTTPError(code, request: request))) }

@@ -1,5 +1,4 @@
 public import DeferredNetworking
-internal import DeferredTask
 
 extension HTTPLoader {
     /// Returns the server-sent events of a resource, without end: the WHATWG HTML standard, section 9.2.
@@ -25,42 +24,33 @@ extension HTTPLoader {
         of request: HTTPRequest,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> HTTPSequence<ServerSentEvent, any Error> {
-        HTTPSequence { EventSource(of: request, over: self, clock: clock) }
+        HTTPSequence { Reconnection(of: EventSource(original: request), over: self, clock: clock) }
     }
 }
 
-/// Reads the server-sent events of a resource.
-struct EventSource: AsyncIteratorProtocol {
-    private let request: HTTPRequest
-    private var reconnection: Reconnection
-    private var events: ServerSentEventIterator?
+/// The server-sent events of a resource.
+struct EventSource: EndlessSource {
+    static let mediaType: String? = "text/event-stream"
+
+    let original: HTTPRequest
+    private(set) var pause = Duration.seconds(3)
     private var lastEventID = ""
 
-    init(of request: HTTPRequest, over loader: any HTTPLoader, clock: any Clock<Duration>) {
-        self.request = request
-        reconnection = Reconnection(of: loader, after: .seconds(3), clock: clock)
-    }
+    init(original: HTTPRequest) { self.original = original }
 
-    mutating func next() async throws -> ServerSentEvent? {
-        while !reconnection.hasEnded {
-            do {
-                if events == nil { try await connect() }
-                if let event = try await events?.next() { return event }
-            } catch {
-                try reconnection.failed(with: error)
-            }
-            lastEventID = events?.lastEventID ?? lastEventID
-            reconnection.pause = events?.retry ?? reconnection.pause
-            events = nil
-        }
-        return nil
-    }
-
-    private mutating func connect() async throws {
-        var request = request
-        request.headers["Accept"] = "text/event-stream"
+    func request(after last: ServerSentEvent?) -> HTTPRequest? {
+        var request = original
+        request.headers["Accept"] = Self.mediaType
         if !lastEventID.isEmpty { request.headers["Last-Event-ID"] = lastEventID }
-        let stream = try await reconnection.connect(request, type: "text/event-stream")
-        events = stream.map { .init($0, after: lastEventID) }
+        return request
+    }
+
+    func read(_ stream: HTTPBodyStream, of request: HTTPRequest) -> ServerSentEventIterator {
+        ServerSentEventIterator(stream, after: lastEventID)
+    }
+
+    mutating func ended(_ body: ServerSentEventIterator) {
+        lastEventID = body.lastEventID
+        pause = body.retry ?? pause
     }
 }

@@ -38,82 +38,51 @@ extension HTTPLoader {
         from request: @escaping @Sendable (_ last: Value?) throws -> HTTPRequest?
     ) -> HTTPSequence<Value, any Error> {
         HTTPSequence {
-            JSONLines(Reconnection(of: self, after: .seconds(1), clock: clock), decoder, upTo: limit, from: request)
+            Reconnection(of: JSONLines(decoder: decoder, limit: limit, next: request), over: self, clock: clock)
         }
     }
 }
 
-/// Reads the values of a resource that sends a line of JSON for each.
-struct JSONLines<Value: Decodable & Sendable>: AsyncIteratorProtocol {
-    private var reconnection: Reconnection
-    private let decoder: JSONDecoder
-    private let limit: Int
-    private let request: @Sendable (Value?) throws -> HTTPRequest?
-    private var lines: LineIterator?
-    private var current: HTTPRequest?
-    private var last: Value?
+/// The values of a resource that sends a line of JSON for each.
+struct JSONLines<Value: Decodable & Sendable>: EndlessSource {
+    static var mediaType: String? { nil }
 
-    init(
-        _ reconnection: Reconnection,
-        _ decoder: JSONDecoder,
-        upTo limit: Int,
-        from request: @escaping @Sendable (Value?) throws -> HTTPRequest?
-    ) {
-        self.reconnection = reconnection
-        self.decoder = decoder
-        self.limit = limit
-        self.request = request
+    let decoder: JSONDecoder
+    let limit: Int
+    let next: @Sendable (Value?) throws -> HTTPRequest?
+
+    var pause: Duration { .seconds(1) }
+
+    func request(after last: Value?) throws -> HTTPRequest? { try next(last) }
+
+    func read(_ stream: HTTPBodyStream, of request: HTTPRequest) -> Body {
+        Body(lines: LineIterator(stream.makeAsyncIterator(), upTo: limit), decoder: decoder, request: request)
     }
 
-    mutating func next() async throws -> Value? {
-        while !reconnection.hasEnded {
-            if lines == nil { current = try nextRequest() }
-            guard let current else { return nil }
-            do {
-                if lines == nil { try await connect(current) }
-                if let value = try await nextOfBody() {
-                    last = value
-                    return value
-                }
-                lines = nil
-            } catch {
-                lines = nil
-                try reconnection.failed(with: error)
+    func ended(_ body: Body) {}
+
+    /// Reads the values of one body.
+    struct Body: AsyncIteratorProtocol {
+        var lines: LineIterator
+        let decoder: JSONDecoder
+        let request: HTTPRequest
+
+        mutating func next() async throws -> Value? {
+            while let line = try await lines.next() {
+                // The last line, which has no end, may be less than one.
+                if lines.hasEnded { return try? decode(line) }
+                if !line.allSatisfy(\.isWhitespace) { return try decode(line) }
             }
+            return nil
         }
-        return nil
-    }
 
-    /// Asks for the request for the next values; nil, or an error of any kind, is the end of all.
-    private mutating func nextRequest() throws -> HTTPRequest? {
-        reconnection.hasEnded = true
-        guard let next = try request(last) else { return nil }
-        reconnection.hasEnded = false
-        return next
-    }
-
-    private mutating func connect(_ request: HTTPRequest) async throws {
-        let stream = try await reconnection.connect(request)
-        lines = stream.map { LineIterator($0.makeAsyncIterator(), upTo: limit) }
-    }
-
-    /// Returns the next value of the body under way; nil at its end.
-    private mutating func nextOfBody() async throws -> Value? {
-        while let line = try await lines?.next() {
-            // The last line, which has no end, may be less than one.
-            if lines?.hasEnded == true { return try? decode(line) }
-            if !line.allSatisfy(\.isWhitespace) { return try decode(line) }
-        }
-        return nil
-    }
-
-    private func decode(_ line: String) throws -> Value {
-        do {
-            return try decoder.decode(Value.self, from: Data(line.utf8))
-        } catch {
-            guard let current else { throw error }
-            let response = HTTPResponse(request: current, status: .ok, body: Data(line.utf8))
-            throw HTTPError(.cannotDecode, request: current, response: response, underlying: error)
+        private func decode(_ line: String) throws -> Value {
+            do {
+                return try decoder.decode(Value.self, from: Data(line.utf8))
+            } catch {
+                let response = HTTPResponse(request: request, status: .ok, body: Data(line.utf8))
+                throw HTTPError(.cannotDecode, request: request, response: response, underlying: error)
+            }
         }
     }
 }

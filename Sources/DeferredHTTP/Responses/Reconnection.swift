@@ -1,33 +1,77 @@
 import DeferredNetworking
 
-/// The requests for a source without end, one after the other, and the pauses between them.
-struct Reconnection: Sendable {
-    private static let longestPause = Duration.seconds(60)
+/// A source without end, whose values come in one body after the other.
+protocol EndlessSource {
+    /// Reads the values of one body.
+    associatedtype Body: AsyncIteratorProtocol
+
+    /// The type that a response of 200 has to have; nil for any.
+    static var mediaType: String? { get }
 
     /// The pause before the next request. Each failure to connect in a row doubles it.
-    var pause: Duration
+    var pause: Duration { get }
 
-    /// True after the end of the source, and after an error.
-    var hasEnded = false
+    /// Returns the request for what comes after a value; nil for the end of the source.
+    func request(after last: Body.Element?) throws -> HTTPRequest?
 
+    /// Begins to read a body.
+    func read(_ stream: HTTPBodyStream, of request: HTTPRequest) -> Body
+
+    /// Remembers what a body has left for the next request.
+    mutating func ended(_ body: Body)
+}
+
+/// Loads the requests of a source without end, one after the other, with pauses between them, and reads their bodies.
+struct Reconnection<Source: EndlessSource>: AsyncIteratorProtocol {
+    private var source: Source
     private let loader: any HTTPLoader
     private let clock: any Clock<Duration>
+    private var body: Source.Body?
+    private var last: Source.Body.Element?
     /// The number of requests in a row that have brought no body.
     private var failureCount = 0
     private var isFirst = true
+    /// True after the end of the source, and after an error.
+    private var hasEnded = false
 
-    init(of loader: any HTTPLoader, after pause: Duration, clock: any Clock<Duration>) {
-        (self.loader, self.pause, self.clock) = (loader, pause, clock)
+    init(of source: Source, over loader: any HTTPLoader, clock: any Clock<Duration>) {
+        (self.source, self.loader, self.clock) = (source, loader, clock)
     }
 
-    /// Loads a request, after a pause unless it is the first.
-    ///
-    /// - Parameter type: The type that a response of 200 has to have; nil for any.
-    /// - Returns: The body; nil for a response of 204, by which the source ends.
-    mutating func connect(_ request: HTTPRequest, type: String? = nil) async throws -> HTTPBodyStream? {
+    mutating func next() async throws -> Source.Body.Element? {
+        while !hasEnded {
+            var request: HTTPRequest?
+            if body == nil {
+                // An error of the source is the end, of whatever kind it is.
+                hasEnded = true
+                request = try source.request(after: last)
+                hasEnded = request == nil
+            }
+            do {
+                if let request { body = try await connect(request) }
+                if let value = try await body?.next() {
+                    last = value
+                    return value
+                }
+                leaveBody()
+            } catch {
+                leaveBody()
+                try failed(with: error)
+            }
+        }
+        return nil
+    }
+
+    /// Lets go of the body under way, which ends its request.
+    private mutating func leaveBody() {
+        if let body = body.take() { source.ended(body) }
+    }
+
+    /// Loads a request, after a pause unless it is the first; returns nil for a response of 204, by which the source ends.
+    private mutating func connect(_ request: HTTPRequest) async throws -> Source.Body? {
         if !isFirst {
+            let (pause, longest) = (source.pause, Duration.seconds(60))
             // One that is longer by itself, as a server may ask for, isn't doubled.
-            let longest = Self.longestPause
             try await clock.sleep(for: pause < longest ? min(pause * (1 << min(failureCount, 20)), longest) : pause)
         }
         isFirst = false
@@ -38,18 +82,20 @@ struct Reconnection: Sendable {
         let response = try await loader.load(request).get()
         hasEnded = response.status == .noContent
         if hasEnded { return nil }
-        guard response.status == .ok, type == nil || response.mediaType == type, let stream = response.stream else {
+        let isExpected = response.status == .ok && [nil, response.mediaType].contains(Source.mediaType)
+        guard isExpected, let stream = response.stream else {
             response.stream?.cancel()
-            let reason = Self.reason(response, type)
-            throw HTTPError(.invalidResponse, request: request, response: response, reason: reason)
+            throw HTTPError(.invalidResponse, request: request, response: response, reason: Self.reason(response))
         }
         failureCount = 0
-        return stream
+        return source.read(stream, of: request)
     }
 
-    private static func reason(_ response: HTTPResponse, _ type: String?) -> String {
+    private static func reason(_ response: HTTPResponse) -> String {
         if response.status != .ok { return "the status is \(response.status.code) instead of 200" }
-        if let type, response.mediaType != type { return "the body has \(response.shownType) instead of \(type)" }
+        if let type = Source.mediaType, response.mediaType != type {
+            return "the body has \(response.shownType) instead of \(type)"
+        }
         return "the response is no stream; a loader has to heed the delivery of its request"
     }
 
@@ -57,7 +103,7 @@ struct Reconnection: Sendable {
     ///
     /// - Throws: `error`, unless another request may succeed; `CancellationError` if the Swift task was cancelled. That
     ///   ends the source.
-    mutating func failed(with error: any Error) throws {
+    private mutating func failed(with error: any Error) throws {
         hasEnded = true
         // The cancelled request fails with an error of its own, before or after the head.
         if _Concurrency.Task.isCancelled { throw CancellationError() }

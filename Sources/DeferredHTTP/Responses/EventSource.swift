@@ -28,6 +28,8 @@ extension HTTPLoader {
     }
 }
 
+extension ServerSentEventIterator: ValueReader {}
+
 /// The server-sent events of a resource.
 struct EventSource: EndlessSource {
     static let mediaType: String? = "text/event-stream"

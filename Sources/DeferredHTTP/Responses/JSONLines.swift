@@ -61,8 +61,7 @@ struct JSONLines<Value: Decodable & Sendable>: EndlessSource {
 
     func ended(_ body: Body) {}
 
-    /// Reads the values of one body.
-    struct Body: AsyncIteratorProtocol {
+    struct Body: ValueReader {
         var lines: LineIterator
         let decoder: JSONDecoder
         let request: HTTPRequest

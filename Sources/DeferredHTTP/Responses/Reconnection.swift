@@ -1,9 +1,16 @@
 import DeferredNetworking
 
+/// Reads the values of one body.
+protocol ValueReader<Value> {
+    associatedtype Value
+
+    /// Returns the next value; nil at the end.
+    mutating func next() async throws -> Value?
+}
+
 /// A source without end, whose values come in one body after the other.
 protocol EndlessSource {
-    /// Reads the values of one body.
-    associatedtype Body: AsyncIteratorProtocol
+    associatedtype Body: ValueReader
 
     /// The type that a response of 200 has to have; nil for any.
     static var mediaType: String? { get }
@@ -12,7 +19,7 @@ protocol EndlessSource {
     var pause: Duration { get }
 
     /// Returns the request for what comes after a value; nil for the end of the source.
-    func request(after last: Body.Element?) throws -> HTTPRequest?
+    func request(after last: Body.Value?) throws -> HTTPRequest?
 
     /// Begins to read a body.
     func read(_ stream: HTTPBodyStream, of request: HTTPRequest) -> Body
@@ -27,7 +34,7 @@ struct Reconnection<Source: EndlessSource>: AsyncIteratorProtocol {
     private let loader: any HTTPLoader
     private let clock: any Clock<Duration>
     private var body: Source.Body?
-    private var last: Source.Body.Element?
+    private var last: Source.Body.Value?
     /// The number of requests in a row that have brought no body.
     private var failureCount = 0
     private var isFirst = true
@@ -38,7 +45,7 @@ struct Reconnection<Source: EndlessSource>: AsyncIteratorProtocol {
         (self.source, self.loader, self.clock) = (source, loader, clock)
     }
 
-    mutating func next() async throws -> Source.Body.Element? {
+    mutating func next() async throws -> Source.Body.Value? {
         while !hasEnded {
             var request: HTTPRequest?
             if body == nil {

@@ -75,7 +75,8 @@ final class BodyReader {
     }
 
     private func line() throws -> String {
-        guard let line = try connection.readLine(limit: 8 * 1_024) else { throw Disconnection.peerClosed }
+        let error = RequestError.malformed("A line between the chunks, or after them, is larger than 8 KiB.")
+        guard let line = try connection.readLine(limit: 8 * 1_024, or: error) else { throw Disconnection.peerClosed }
         return line.text
     }
 }

@@ -9,7 +9,7 @@ extension Connection {
         var bytes = Data()
         var lines: [String] = []
         while true {
-            guard let line = try readLine(limit: Self.headLimit - bytes.count) else {
+            guard let line = try readLine(limit: Self.headLimit - bytes.count, or: .headTooLarge) else {
                 if bytes.isEmpty { return nil }
                 throw Disconnection.peerClosed
             }
@@ -21,20 +21,20 @@ extension Connection {
         }
     }
 
-    /// Reads up to the next line feed; returns `nil` when the stream ends without one. The text excludes the line
-    /// ending.
-    func readLine(limit: Int) throws -> (text: String, bytes: [UInt8])? {
+    /// Reads up to the next line feed; returns `nil` when the stream ends without one, and throws `error` for a longer
+    /// line. The text excludes the line ending.
+    func readLine(limit: Int, or error: RequestError) throws -> (text: String, bytes: [UInt8])? {
         var searched = 0
         while true {
             if let end = buffered.dropFirst(searched).firstIndex(of: UInt8(ascii: "\n")) {
                 let bytes = Array(buffered[...end])
-                guard bytes.count <= limit else { throw RequestError.headTooLarge }
+                guard bytes.count <= limit else { throw error }
                 consume(bytes.count)
                 let text = bytes.dropLast(bytes.dropLast().last == UInt8(ascii: "\r") ? 2 : 1)
                 return (String(decoding: text, as: UTF8.self), bytes)
             }
             searched = buffered.count
-            guard searched < limit else { throw RequestError.headTooLarge }
+            guard searched < limit else { throw error }
             guard try fill() else { return nil }
         }
     }

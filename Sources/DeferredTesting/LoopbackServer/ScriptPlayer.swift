@@ -7,9 +7,11 @@ struct ScriptPlayer {
     /// The part of the request's body that has not been read.
     let body: BodyReader?
     var isHead = false
+    /// True once the peer was sent a part of an answer.
+    private(set) var hasBegun = false
 
     /// Plays a script and returns how the connection is to continue or end.
-    func play(_ script: LoopbackServer.Script) throws -> Ending {
+    mutating func play(_ script: LoopbackServer.Script) throws -> Ending {
         var filter = BodyFilter(isActive: isHead && script.isResponse)
         for step in script.steps {
             switch step {
@@ -26,7 +28,7 @@ struct ScriptPlayer {
         return .keepOpen
     }
 
-    private func send(
+    private mutating func send(
         _ payload: LoopbackServer.Payload,
         size: Int,
         every interval: Duration?,
@@ -37,6 +39,7 @@ struct ScriptPlayer {
         while !filter.isInBody, let piece = try reader.next(atMost: max(1, size)) {
             if let interval, !isFirst { try connection.pause(until: .now + interval) }
             isFirst = false
+            hasBegun = true
             try connection.send(filter.headPart(of: piece))
         }
     }

@@ -19,7 +19,8 @@ extension ServerCore {
                 headers: ["Connection": "close"],
                 body: .text(error.explanation + "\n")
             )
-            _ = try? ScriptPlayer(connection: connection, body: nil).play(answer)
+            var player = ScriptPlayer(connection: connection, body: nil)
+            _ = try? player.play(answer)
             ending = .closeGently
         } catch {
             ending = .close
@@ -37,12 +38,17 @@ extension ServerCore {
             while early == nil, case let piece = try body.next(atMost: .max), !piece.isEmpty { request.body += piece }
             request.trailers = HTTPHeaders(body.trailers)
         }
-        let player = ScriptPlayer(connection: connection, body: body, isHead: request.method == "HEAD")
-        let ending = try player.play(early ?? respond(request))
-        guard ending == .keepOpen else { return ending == .close && !body.hasEnded ? .closeGently : ending }
-        guard head.keepsConnection, !body.owesContinue else { return body.hasEnded ? .close : .closeGently }
-        while try !body.next(atMost: 64 * 1_024).isEmpty {}
-        return .keepOpen
+        var player = ScriptPlayer(connection: connection, body: body, isHead: request.method == "HEAD")
+        do {
+            let ending = try player.play(early ?? respond(request))
+            guard ending == .keepOpen else { return ending == .close && !body.hasEnded ? .closeGently : ending }
+            guard head.keepsConnection, !body.owesContinue else { return body.hasEnded ? .close : .closeGently }
+            while try !body.next(atMost: 64 * 1_024).isEmpty {}
+            return .keepOpen
+        } catch is RequestError where player.hasBegun {
+            // The client would take a refusal for a part of the answer, or for that to its next request.
+            return .closeGently
+        }
     }
 
     private func end(_ connection: Connection, _ ending: Ending) {

@@ -71,6 +71,29 @@ struct LoopbackServerBeforeBodyTests {
         #expect(try client.receiveAll() == "0\r\nT: t\r\n\r\n\(head)next")
     }
 
+    @Test(
+        arguments: [
+            (.echo(), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"), (.raw("early"), "early"),
+            ([.send("a"), .receive(3)], "a"),
+        ] as [(LoopbackServer.Script, String)]
+    )
+    func `a malformed body behind the beginning of an answer ends the connection, without another answer`(
+        script: LoopbackServer.Script,
+        answer: String
+    ) throws {
+        let server = try server(playing: script)
+        let client = try RawClient(port: server.port)
+        try client.send("PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nx\r\n")
+        #expect(try client.receiveAll() == answer)
+    }
+
+    @Test func `a malformed body before the beginning of an answer is refused`() throws {
+        let server = try server(playing: [.receive(3), .send("late")])
+        let client = try RawClient(port: server.port)
+        try client.send("PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nx\r\n")
+        #expect(try client.receiveAll().hasPrefix("HTTP/1.1 400 "))
+    }
+
     @Test func `a stall brings an upload to a halt`() throws {
         let server = try server(playing: [.send("go"), .stall])
         let client = try RawClient(port: server.port, sendTimeout: .milliseconds(200))

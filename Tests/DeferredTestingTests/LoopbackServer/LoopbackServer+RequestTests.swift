@@ -127,6 +127,21 @@ struct LoopbackServerRequestTests {
         #expect(answer.contains("\r\nConnection: close\r\n"))
     }
 
+    @Test(arguments: [
+        ("", 431, "The head is larger than 64 KiB."),
+        (
+            "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;", 400,
+            "A line between the chunks, or after them, is larger than 8 KiB."
+        ),
+    ])
+    func `a refusal of a long line says which limit it exceeds`(start: String, status: Int, text: String) throws {
+        let server = try LoopbackServer { _ in .raw("ok") }
+        let client = try RawClient(port: server.port)
+        try client.send(start + String(repeating: "x", count: 65_536) + "\r\n\r\n")
+        let answer = try client.receiveAll()
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) ") && answer.hasSuffix("\r\n\r\n\(text)\n"))
+    }
+
     @Test func `a head of almost 64 KiB, empty lines before it and bare line feeds are fine`() throws {
         let value = String(repeating: "x", count: 65_000)
         let (answer, requests) = try exchange("\r\n\r\nGET / HTTP/1.1\nA: \(value)\n\n")

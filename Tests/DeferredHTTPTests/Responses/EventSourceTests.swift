@@ -79,6 +79,29 @@ struct EventSourceTests {
         try await eventually { stub.tasksInFlight.isEmpty }
     }
 
+    @Test func `a body that is left with an error is let go at once`() async throws {
+        /// Answers with a body that goes on after a line beyond the limit.
+        struct Endless: HTTPLoader {
+            let ended = Journal<String>()
+            func load(_ task: HTTPTask) {
+                let (bytes, continuation) = AsyncStream<Data>.makeStream()
+                continuation.yield(Data(repeating: 0x61, count: (16 << 20) + 1))
+                let stream = HTTPBodyStream(bytes) { [ended] in
+                    continuation.finish()
+                    ended.add("ended")
+                }
+                let headers: HTTPHeaders = ["Content-Type": "text/event-stream"]
+                let response = HTTPResponse(request: task.request, status: .ok, headers: headers, stream: stream)
+                task.complete(with: .success(response))
+            }
+        }
+        let endless = Endless()
+        var iterator = endless.events(of: .example).makeAsyncIterator()
+        await #expect(throws: URLClientError.self) { _ = try await iterator.next() }
+        try await eventually { endless.ended.entries == ["ended"] }
+        #expect(try await iterator.next() == nil)
+    }
+
     @Test func `cancelling the reader ends the request, and the pause`() async throws {
         let (stub, clock) = (StubLoader(.failure(.cannotConnect), .pending), ManualClock())
         for isPausing in [true, false] {

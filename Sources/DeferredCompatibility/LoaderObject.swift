@@ -18,15 +18,14 @@ public import Dispatch
 /// ```
 ///
 /// In a chain, `-->` says what comes next, for each task that the chain loads. A chain resets all of its loaders, so that
-/// `reset(with:)` has only to reset this one. An object can be in several chains, but not twice in one, which fails all of
-/// its requests with ``DeferredHTTP/HTTPError/Code/cannotConnect``: ``nextLoader`` would be that of either place.
+/// `reset(with:)` has only to reset this one.
 ///
 /// **Thread safety:** the properties of this class are safe to use from any thread. A subclass has to see to its own, and
 /// says so by `@unchecked Sendable`.
 /// **Lifetime:** keeps what comes next, as long as it lives.
 ///
 /// SAFETY: all of its own state is in a lock.
-open class LoaderObject: PlacedLink, @unchecked Sendable {
+open class LoaderObject: HTTPLink, @unchecked Sendable {
     private struct State: Sendable {
         /// Set by the program, instead of by a chain.
         var own: (any HTTPLoader)?

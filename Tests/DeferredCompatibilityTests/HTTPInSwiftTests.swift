@@ -110,17 +110,6 @@ struct HTTPInSwiftTests {
     }
 
     @available(*, deprecated)
-    @Test func `one object twice in a chain fails its requests, and two of a class are as good as any`() async throws {
-        let (retrying, stub) = (Retrying(attempts: 2), StubLoader(.failure(.connectionLost)))
-        let failure = await #expect(throws: HTTPError.self) {
-            try await (retrying --> Retry(.never) --> retrying --> stub).load(request).get()
-        }
-        #expect(failure?.code == .cannotConnect && failure?.reason?.contains("twice") == true && stub.requests.isEmpty)
-        _ = await (retrying --> Retrying(attempts: 3) --> stub).load(request).result
-        #expect(stub.requests.count == 6)
-    }
-
-    @available(*, deprecated)
     @Test func `nothing is kept after the end`() async throws {
         let printing = Printing()
         weak var kept: StubLoader?

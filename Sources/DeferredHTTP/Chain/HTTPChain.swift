@@ -44,15 +44,9 @@ public struct HTTPChain: HTTPLink {
             return links
         }
 
-        /// Returns the reason why the chain can't work.
+        /// Returns the reason why requests could wait for themselves.
         private static func flaw(of links: [any HTTPLink], _ end: any HTTPLoader) -> String? {
             for (index, link) in links.enumerated() {
-                if let link = link as? any PlacedLink,
-                    links[(index + 1)...].contains(where: { ($0 as? any PlacedLink) === link })
-                {
-                    return "a \(type(of: link)) occurs twice, and remembers one loader that comes after it; make "
-                        + "another object for the other place"
-                }
                 guard let state = (link as? any ArrangedLink)?.sharedState,
                     link is Throttle || link is RateLimit || link is Deduplicate,
                     (links[(index + 1)...].flatMap(\.successors) + [end]).contains(where: { $0.leads(to: state) })
@@ -118,9 +112,6 @@ struct EndOfChain: HTTPLoader {
         task.complete(with: .failure(HTTPError(ofInvalidChain: reason, request: task.request)))
     }
 }
-
-/// A link that remembers which loader comes after it, and so has one place in a chain.
-package protocol PlacedLink: AnyObject, HTTPLink {}
 
 /// A link of which building a chain knows more.
 package protocol ArrangedLink: HTTPLink {

@@ -144,7 +144,8 @@ private struct Simulation {
         defer { machines[identifier] = machine }
         event(&machine)
         let reaction = machine.takeReaction()
-        return reaction.actions.map { .action(identifier, $0) } + (reaction.step.map { [.request(identifier, $0)] } ?? [])
+        return reaction.actions.map { .action(identifier, $0) }
+            + (reaction.step.map { [.request(identifier, $0)] } ?? [])
     }
 
     /// Performs an action as an `Exchange` does: those of one thread, in order.
@@ -164,7 +165,8 @@ private struct Simulation {
             return [.judged(identifier, isLost: isLost)]
         case .release:
             return retains.remove(identifier) == nil ? [] : [.released]
-        case .storeCookies, .reportChallenge, .cancelTask, .answerRedirect, .askAboutRedirect, .askAboutChallenge, .deliverInterim,
+        case .storeCookies, .reportChallenge, .cancelTask, .answerRedirect, .askAboutRedirect, .askAboutChallenge,
+            .deliverInterim,
             .deliverHead, .deliverBytes, .reportSent, .deliverEnd:
             return []
         }

@@ -127,9 +127,9 @@ struct RetryVerdictTests {
             let result: Result<ReceivedResponse, any Error> = ended.error.map { .failure($0) } ?? .success(.file(made))
             machine.lastHead = try ended.head()
             let next = machine.question(after: result)?(Date(timeIntervalSince1970: 0))
-            machine.steps = []
+            machine.step = nil
             machine.judged(result, pause: next)
-            guard case .pause(let duration, number, _, _)? = machine.steps.first else { return nil }
+            guard case .pause(let duration, number, _, _)? = machine.step else { return nil }
             pause = duration
         }
         return pause

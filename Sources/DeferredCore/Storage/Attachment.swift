@@ -105,9 +105,6 @@ package struct Attachment: ~Copyable {
     /// True if the future has ended, and not with a failure.
     var hasSucceeded: Bool { bits.load(ordering: .relaxed) & (Self.ended | Self.failed) == Self.ended }
 
-    /// True if the future has ended with a failure.
-    var hasFailed: Bool { bits.load(ordering: .relaxed) & Self.failed != 0 }
-
     /// Reserves the attachment for the caller, if several may want to attach an object. True for exactly one, ever.
     @inlinable
     package func reserve() -> Bool {

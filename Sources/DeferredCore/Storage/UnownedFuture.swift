@@ -37,9 +37,6 @@ package struct UnownedFuture: @unchecked Sendable {
     /// True if the future is filled, and not with a failure, as recorded in its attachment.
     package var hasSucceeded: Bool { attachment.pointee.hasSucceeded }
 
-    /// True if the future is filled with a failure, as recorded in its attachment.
-    package var hasFailed: Bool { attachment.pointee.hasFailed }
-
     /// True if a cancellation was noted in the attachment of the future, which may be gone.
     package var isCancelled: Bool { attachment.pointee.isCancelled }
 

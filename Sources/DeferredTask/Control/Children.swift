@@ -49,14 +49,9 @@ final class Children {
     }
 
     /// Notes a child that has started; `nil` for one that ended before it could be cancelled. Its key is 0 if it isn't kept.
-    ///
-    /// One that is not expected is another attempt at what those before have failed to do.
     func start(_ task: TaskHandle?, hasFailed: Bool) -> (key: Int, Start) {
-        let isNextAttempt = expected == 0
         expected = max(expected - 1, openEnded)
         if isEnded { return (0, .cancel) }
-        // Only the last attempt counts.
-        if isNextAttempt { ended = Share() }
         var key = 0
         if let task {
             if !isForgotten { key = running.append(Child(task: task)) }
@@ -147,9 +142,6 @@ final class Children {
     }
 
     // MARK: - Progress
-
-    /// True once the share of a child is known, or about to be.
-    var haveStarted: Bool { !running.isEmpty || ended.children > 0 }
 
     /// The share of the stage that the children belong to.
     ///

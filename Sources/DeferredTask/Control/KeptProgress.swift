@@ -60,8 +60,6 @@ final class KeptProgress {
     private(set) var isQueued = false
     /// True once the task has succeeded, as far as it was looked at.
     private(set) var isDone = false
-    /// True once the previous task has failed, as far as it was looked at.
-    private var followsFailure = false
 
     init(_ task: OwnShare) {
         self.task = task
@@ -128,11 +126,10 @@ final class KeptProgress {
     }
 
     /// Takes over the task's own share, unless a later look came first.
-    func update(own share: Share, isDone: Bool, followsFailure: Bool, _ number: Int) {
+    func update(own share: Share, _ isDone: Bool, _ number: Int) {
         guard number > ownNumber else { return }
         (own, ownNumber) = (share, number)
         if isDone { self.isDone = true }
-        if followsFailure { self.followsFailure = true }
     }
 
     /// Takes over what a part is now, unless that is older than what is known, or the part is that of another node now.
@@ -147,15 +144,10 @@ final class KeptProgress {
     }
 
     /// Adds the parts, of which `stage` is that of the children. Returns who has to be told.
-    ///
-    /// - Parameter haveChildrenStarted: Whether the task has started something.
-    func add(up stage: Share, haveChildrenStarted: Bool) -> [Follower] {
+    func add(up stage: Share) -> [Follower] {
         sum = own
         sum += stage
-        if let input {
-            let isReplaced = followsFailure && (isDone || haveChildrenStarted)
-            sum += isReplaced ? input.share.withoutUnits : input.share
-        }
+        if let input { sum += input.share }
         number += 1
         return followers.elements
     }
@@ -193,9 +185,6 @@ struct OwnShare: Sendable {
         }
         notices = (handle.control.notice, input.task?.control.notice)
     }
-
-    /// True if the task that this one was derived from has failed.
-    var followsFailure: Bool { upstream?.hasFailed == true }
 
     var now: Share {
         let isDone = task.hasSucceeded

@@ -106,15 +106,8 @@ struct Share: Sendable {
     func asPartOfChild() -> Share {
         var part = asChild()
         (part.children, part.open, part.openWeight, part.openProducers) = (0, 0, 0, 0)
-        if bytes.producers == 0, items.producers == 0 { part.unsized = 0 }
+        if producers == 0 { part.unsized = 0 }
         return part
-    }
-
-    /// The share of a chain that has failed, and in whose place another task has been started, whose units count instead.
-    var withoutUnits: Share {
-        var share = self
-        (share.bytes, share.items) = (Units(), Units())
-        return share
     }
 
     /// The share of a stage that is as complete as its children, whose shares this adds up.

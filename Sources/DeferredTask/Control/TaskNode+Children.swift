@@ -149,15 +149,15 @@ extension TaskNode {
 extension TaskHandle {
     /// The share of a chain that has ended, and that nobody has followed.
     var endedShare: Share {
-        var (share, isReplaced) = (Share(), false)
+        var share = Share()
         var current: TaskHandle? = self
         while let task = current {
-            let (input, isDone) = (task.input, task.future.hasSucceeded)
-            let own = OwnShare(task, input)
-            var part = own.now
-            if case .children(let node) = task.work { part += node.withLock { $0.childrenShare(isDone: isDone) } }
-            share += isReplaced ? part.withoutUnits : part
-            if isDone, own.followsFailure { isReplaced = true }
+            let input = task.input
+            share += OwnShare(task, input).now
+            if case .children(let node) = task.work {
+                let isDone = task.future.hasSucceeded
+                share += node.withLock { $0.childrenShare(isDone: isDone) }
+            }
             current = input.task
         }
         return share
@@ -168,7 +168,6 @@ extension TaskHandle {
         let input = input
         var share = input.task?.endedShare ?? Share()
         let own = OwnShare(self, input)
-        if own.followsFailure { share = share.withoutUnits }
         if own.endedCount > 0 { share += .stages(own.endedCount, isDone: own.upstream?.hasSucceeded == true) }
         return share
     }

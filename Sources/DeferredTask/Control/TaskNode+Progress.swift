@@ -60,21 +60,16 @@ extension TaskNode {
                 machine.progress.map { ($0.id, $0.task, $0.look(atAll)) }
             })
         else { return [] }
-        let (own, isDone, followsFailure) = withExtendedLifetime(task) {
-            (task.now, task.task.hasSucceeded, task.followsFailure)
-        }
+        let (own, isDone) = withExtendedLifetime(task) { (task.now, task.task.hasSucceeded) }
         let sums = changed.map { ($0, $1, $1.sum) }
         return withLock { machine in
             // Nobody may follow any more, or others than those for whom this looked.
             guard let progress = machine.progress, progress.id == id else { return [] }
-            progress.update(own: own, isDone: isDone, followsFailure: followsFailure, look)
+            progress.update(own: own, isDone, look)
             for case let (key, node, sum?) in sums { progress.update(key, node, sum) }
             // Another thread is about to look at what has changed since, and tells.
             if progress.isQueued, !atAll { return [] }
-            return progress.add(
-                up: machine.childrenShare(isDone: progress.isDone),
-                haveChildrenStarted: machine.children?.haveStarted == true
-            )
+            return progress.add(up: machine.childrenShare(isDone: progress.isDone))
         }
     }
 

@@ -15,8 +15,7 @@ public struct ProgressSnapshot: Sendable, Hashable {
     public let fraction: Double
 
     /// Units completed, of all producers that report them: bytes if any of them counts bytes, otherwise items. 0 if
-    /// none reports. It decreases when something starts over, such as a download that could not be resumed. What a task had
-    /// reported that failed doesn't count once another attempt of a `retry`, or a `fallback`, has taken its place.
+    /// none reports. It decreases when something starts over, such as a download that could not be resumed.
     public let completed: Int64
 
     /// Units in all; `nil` if some producer does not know its total, or has not started.

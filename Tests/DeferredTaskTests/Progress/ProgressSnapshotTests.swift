@@ -139,65 +139,6 @@ struct ProgressSnapshotTests {
         #expect(current(of: fanOut).map { abs($0.fraction - 0.91) < 1e-8 } == true)
     }
 
-    /// Ways in which another task takes the place of one that has failed.
-    private static let replacements: [@Sendable (Task<Int>, @escaping @Sendable () -> Task<Int>) -> Task<Int>] = [
-        { first, next in first.fallback { _ in next() } },
-        { first, next in first.map { $0 }.fallback { _ in next() }.map { $0 } },
-        { first, next in first.recover { _ in 0 }.flatMap { _ in next() } },
-        { first, next in [first.fallback { _ in next() }].allSucceeded().map { $0[0] } },
-    ]
-
-    @Test(arguments: replacements.indices, [false, true])
-    func `the amounts of a task that has failed give way to those of its replacement`(index: Int, isFollowed: Bool) {
-        let (first, second) = (Deferred<Task<Int>.Result>(), Deferred<Task<Int>.Result>())
-        let reporters = (0..<2).map { _ in ProgressReporter(unit: .bytes) }
-        let task = Self.replacements[index](Task(first, reporter: reporters[0])) {
-            Task(second, reporter: reporters[1])
-        }
-        if isFollowed { task.uponProgress(on: .immediate) { _ in } }
-        reporters[0].report(completed: 300, of: nil)
-        let before = current(of: task)
-        #expect((before?.completed, before?.total) == (300, nil))
-        first.fail(with: TimeoutError(duration: .zero))
-        reporters[1].report(completed: 100, of: 400)
-        let after = current(of: task)
-        #expect((after?.completed, after?.total) == (100, 400))
-        second.succeed(with: 1)
-        #expect(current(of: task)?.fraction == 1)
-    }
-
-    @Test func `the amounts of a task that has failed stay while nothing replaces it`() {
-        let producer = Deferred<Task<Int>.Result>()
-        let reporter = ProgressReporter(unit: .bytes)
-        let log = Log<Int64>()
-        let task = Task(producer, reporter: reporter).map { $0 }.fallback { throw $0 }.map { $0 }
-        task.uponProgress(on: .immediate) { log.add($0.completed) }
-        reporter.report(completed: 300, of: nil)
-        producer.fail(with: TimeoutError(duration: .zero))
-        #expect(log.entries.first == 0 && log.entries.count > 2 && log.entries.dropFirst().allSatisfy { $0 == 300 })
-    }
-
-    @Test func `the progress of a retry is that of its last attempt`() async throws {
-        let producers = (0..<2).map { _ in Deferred<Task<Int>.Result>() }
-        let reporters = (0..<2).map { _ in ProgressReporter(unit: .bytes) }
-        let executor = ManualExecutor()
-        let task = Task.retry(RetryPolicy(attempts: 2, base: .zero), on: executor) { attempt in
-            Task(producers[attempt - 1], reporter: reporters[attempt - 1])
-        }
-        executor.runAll()
-        reporters[0].report(completed: 300, of: nil)
-        producers[0].fail(with: TimeoutError(duration: .zero))
-        try await eventually { executor.count == 1 }
-        let pause = current(of: task)
-        #expect((pause?.completed, pause?.total) == (300, nil))
-        executor.runAll()
-        reporters[1].report(completed: 100, of: 400)
-        let last = current(of: task)
-        #expect((last?.completed, last?.total, last?.fraction) == (100, 400, 0.25))
-        producers[1].succeed(with: 1)
-        #expect(task.isFilled)
-    }
-
     private func current(of task: Task<some Sendable>) -> ProgressSnapshot? {
         let snapshots = Lock<ProgressSnapshot?>(nil)
         task.uponProgress(on: .immediate) { snapshot in snapshots.withLock { $0 = snapshot } }.cancel()

@@ -202,7 +202,6 @@ final class LibcurlHandle {
         let mayReuse = options.mayReuseConnections(in: task.version)
         set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
         set(CURLOPT_FORBID_REUSE, mayReuse ? 0 : 1)
-        let request = task.request.request
         if !hasTLS, task.isSecure || options.mayHaveProxy {
             // The options were tried on another handle.
             try? options.setTLS(on: easy)
@@ -210,9 +209,9 @@ final class LibcurlHandle {
         }
         setReceivedSize(RatePacer.pieceSize(task.exchange.settings.rateLimit, atMost: Self.bufferSize))
         set(CURLOPT_URL, to: task.request.url.absoluteString)
-        setMethod(request.httpMethod ?? "GET", body)
+        setMethod(task.request.method, body)
         if body != nil { setTrailers(task.request.body.trailers != nil) }
-        setHeaders(of: request, hasBody: body != nil)
+        setHeaders(task.request.fields, hasBody: body != nil)
         // The facts of TLS and HTTP/2 that libcurl tells in no other way than by texts.
         set(CURLOPT_VERBOSE, task.isSecure || task.version != CURL_HTTP_VERSION_1_1 ? 1 : 0)
     }
@@ -284,8 +283,7 @@ final class LibcurlHandle {
         }
     }
 
-    private func setHeaders(of request: URLRequest, hasBody: Bool) {
-        let fields = request.allHTTPHeaderFields ?? [:]
+    private func setHeaders(_ fields: [String: String], hasBody: Bool) {
         if fields.isEmpty, !hasBody {
             if headers !== plainHeaders { set(plainHeaders, forProxy: nil) }
             return
@@ -320,7 +318,8 @@ final class LibcurlHandle {
 
     /// Lets libcurl send the request without waiting for a `100 Continue`: it repeats a caller's own field after a 417.
     func dropExpectation(of request: CheckedRequest) {
-        setHeaders(of: Expectations.dropped(from: request.request), hasBody: request.hasBody)
+        let fields = request.fields.filter { !HTTPToken.areEqualWithoutCase($0.key, "Expect") }
+        setHeaders(fields, hasBody: request.hasBody)
     }
 
     private func set(_ headers: LibcurlHeaders, forProxy proxyHeaders: LibcurlHeaders?) {

@@ -46,11 +46,7 @@ enum Expectations {
     /// to its beginning, and the task never ends. No issue is known upstream. Test: `URLClientTests`, "an upload succeeds
     /// though the server meets no expectation".
     static func sent(_ request: URLRequest) -> URLRequest {
-        SessionPlatform.isCorelibs ? dropped(from: request) : request
-    }
-
-    static func dropped(from request: URLRequest) -> URLRequest {
-        guard request.value(forHTTPHeaderField: "Expect") != nil else { return request }
+        guard SessionPlatform.isCorelibs, request.value(forHTTPHeaderField: "Expect") != nil else { return request }
         var result = request
         result.setValue(nil, forHTTPHeaderField: "Expect")
         return result

@@ -32,6 +32,10 @@ package final class CheckedRequest: Sendable {
     package let request: URLRequest
     package let body: Body
     package let url: URL
+    let method: String
+
+    /// The header fields of the request, of which Foundation makes a copy for each look.
+    let fields: [String: String]
 
     /// The caller's time-out in seconds. The platform's `request` may have a rounded one.
     let timeout: TimeInterval
@@ -42,10 +46,8 @@ package final class CheckedRequest: Sendable {
     /// True if a client's cache is asked before the request is sent.
     private let hasCache: Bool
 
-    var method: String { request.httpMethod ?? "GET" }
-
     /// Returns the value of a header field, whatever its case.
-    func value(of name: String) -> String? { request.value(forHTTPHeaderField: name) }
+    func value(of name: String) -> String? { Self.value(of: name, in: fields) }
 
     var hasBody: Bool {
         if case .inRequest = body { request.httpBody != nil || request.httpBodyStream != nil } else { true }
@@ -99,7 +101,7 @@ package final class CheckedRequest: Sendable {
         try engine.check(url)
         if body.trailers != nil { try engine.checkTrailers() }
         let defaults = engine.defaultHeaders
-        let missing = defaults.isEmpty ? [:] : defaults.filter { request.value(forHTTPHeaderField: $0.key) == nil }
+        let missing = defaults.isEmpty ? [:] : defaults.filter { value(of: $0.key) == nil }
         if missing.isEmpty { return self }
         var copy = request
         for (name, value) in missing {
@@ -125,7 +127,7 @@ package final class CheckedRequest: Sendable {
 
     /// - Parameters:
     ///   - url: That of the request.
-    ///   - fields: Those of the request: Foundation makes a copy each time.
+    ///   - fields: Those of the request.
     private init(
         wellFormed request: URLRequest,
         _ url: URL,
@@ -155,6 +157,8 @@ package final class CheckedRequest: Sendable {
         }
         self.url = url
         self.request = result
+        method = result.httpMethod ?? "GET"
+        self.fields = body.trailers == nil ? fields : result.allHTTPHeaderFields ?? [:]
         self.body = body
         self.hasCache = hasCache
         isCacheable = true
@@ -169,6 +173,8 @@ package final class CheckedRequest: Sendable {
         isCacheable: Bool? = nil
     ) {
         self.request = request ?? other.request
+        method = request.map { $0.httpMethod ?? "GET" } ?? other.method
+        fields = request.map { $0.allHTTPHeaderFields ?? [:] } ?? other.fields
         self.body = body ?? other.body
         url = other.url
         self.timeout = timeout ?? other.timeout

@@ -45,9 +45,15 @@ struct CacheRequest: Sendable {
         "Cache-Control", "Pragma", "Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
     ]
 
+    private static func reads(_ field: HTTPHeaders.Field) -> Bool {
+        // Nearly all others are told by their length, without a call.
+        let length = field.name.utf8.count
+        return names.contains { $0.utf8.count == length && field.isNamed($0) }
+    }
+
     init(_ method: HTTPMethod, _ headers: HTTPHeaders, _ policy: CachePolicy = .standard, passes: Bool = false) {
         (self.method, self.headers) = (method, headers)
-        let own = HTTPHeaders(headers.fields.filter { field in Self.names.contains { field.isNamed($0) } })
+        let own = HTTPHeaders(headers.fields.filter(Self.reads))
         var directives = CacheDirectives(own)
         if own["Cache-Control"] == nil, let pragma = own["Pragma"],
             FieldList.members(of: pragma).contains(where: { $0.lowercased() == "no-cache" })

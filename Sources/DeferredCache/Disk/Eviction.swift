@@ -67,8 +67,11 @@ struct Eviction {
     }
 
     /// Removes a head file, unless it was replaced or used since it was read, which may be seconds ago.
+    ///
+    /// - Returns: True if it is gone, whoever has removed it.
     private func remove(_ name: String, _ file: CacheFolder.Status.Identity) -> Bool {
-        folder.status(of: name)?.identity == file && folder.removeFile(name)
+        guard let status = folder.status(of: name) else { return errno == ENOENT }
+        return status.identity == file && folder.removeFile(name)
     }
 
     /// Takes the bodies of a head out of `others`.

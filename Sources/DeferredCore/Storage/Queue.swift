@@ -8,7 +8,7 @@ package struct Queue<Element> {
 
     /// - Parameter capacity: The number of elements for which there is memory at once.
     @inlinable
-    package init(capacity: Int = 0) { elements.reserveCapacity(capacity) }
+    package init(capacity: Int = 0) { if capacity > 0 { elements.reserveCapacity(capacity) } }
 
     @inlinable
     package var count: Int { elements.count - head }

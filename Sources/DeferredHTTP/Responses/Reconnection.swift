@@ -89,20 +89,22 @@ struct Reconnection<Source: EndlessSource>: AsyncIteratorProtocol {
         let response = try await loader.load(request).get()
         hasEnded = response.status == .noContent
         if hasEnded { return nil }
-        let isExpected = response.status == .ok && [nil, response.mediaType].contains(Source.mediaType)
-        guard isExpected, let stream = response.stream else {
+        let reason = Self.reason(response)
+        guard reason == nil, let stream = response.stream else {
             response.stream?.cancel()
-            throw HTTPError(.invalidResponse, request: request, response: response, reason: Self.reason(response))
+            throw HTTPError(.invalidResponse, request: request, response: response, reason: reason)
         }
         failureCount = 0
         return source.read(stream, of: request)
     }
 
-    private static func reason(_ response: HTTPResponse) -> String {
+    /// The reason why a response can't be read; nil if it can.
+    private static func reason(_ response: HTTPResponse) -> String? {
         if response.status != .ok { return "the status is \(response.status.code) instead of 200" }
         if let type = Source.mediaType, response.mediaType != type {
             return "the body has \(response.shownType) instead of \(type)"
         }
+        if response.stream != nil { return nil }
         return "the response is no stream; a loader has to heed the delivery of its request"
     }
 

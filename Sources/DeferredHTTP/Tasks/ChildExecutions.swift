@@ -19,12 +19,6 @@ struct ChildExecutions: Sendable {
         return others.firstIndex { $0 === child }.map { others.remove(at: $0) }
     }
 
-    /// Removes all children and returns them.
-    mutating func take() -> ChildExecutions {
-        defer { self = ChildExecutions() }
-        return self
-    }
-
     /// Cancels the children, the newest first.
     func cancel(for parent: HTTPExecution) {
         for child in others.reversed() { child.cancel(for: parent) }

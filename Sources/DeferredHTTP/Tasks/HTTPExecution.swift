@@ -17,7 +17,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     private struct State {
         var wait = Wait.nobody
         /// The cancellation handlers: those of tasks whose request is the first one, of those whose request was changed
-        /// once, and so on. Each is created for its first handler.
+        /// once, and so on. Each is created for its first handler, or for one of a later request.
         var cancellations: [Cancellation] = []
         /// The children that were passed on for this one and have not completed.
         var children = ChildExecutions()

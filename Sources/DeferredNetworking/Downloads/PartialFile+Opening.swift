@@ -45,11 +45,16 @@ extension PartialFile {
         isOver: @escaping @Sendable () -> Bool = { false }
     ) throws(CocoaError) -> OpenFile {
         var creation = O_CREAT
-        while true {
+        // Each time, another download or another user has just made, renamed or deleted the file.
+        for _ in 0..<100 {
             // A symbolic link planted by somebody else could lead to any of our files.
             guard let descriptor = POSIXFile.openFile(path, O_RDWR | creation | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
                 let file = OpenFile(descriptor, isOver: isOver)
-            else { throw FileFailure.writing(path) }
+            else {
+                guard creation & O_EXCL != 0, errno == EEXIST else { throw FileFailure.writing(path) }
+                creation = O_CREAT
+                continue
+            }
             guard file.lock() else {
                 file.close()
                 throw FileFailure.locked(path)
@@ -67,6 +72,7 @@ extension PartialFile {
             }
             file.close()
         }
+        throw FileFailure.writing(path, .EEXIST)
     }
 
     /// Creates a file with a unique name.

@@ -146,7 +146,11 @@ package enum POSIXFile {
 
     /// Writes the bytes of a file to the disk, or returns the reason why it can't. Some file systems have no such call.
     static func flush(_ descriptor: Int32) -> POSIXErrorCode? {
-        fsync(descriptor) == 0 || [EINVAL, ENOTSUP].contains(errno) ? nil : lastError
+        while fsync(descriptor) != 0 {
+            if [EINVAL, ENOTSUP].contains(errno) { return nil }
+            if errno != EINTR { return lastError }
+        }
+        return nil
     }
 
     /// Has the system write these bytes of a file to the disk, without waiting for it.

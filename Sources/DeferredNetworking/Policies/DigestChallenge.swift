@@ -54,6 +54,8 @@ struct DigestChallenge: Sendable, Hashable {
         protection = [Protection.authentication, .integrity].first { offered?.contains($0.rawValue) ?? false }
         if offered != nil, protection == nil { return nil }
         (self.realm, self.nonce, opaque) = (realm, nonce, challenge["opaque"])
+        // They are sent back in a field.
+        if [realm, nonce, opaque ?? ""].contains(where: DisplayText.hasControls) { return nil }
         hashesUser = challenge["userhash"]?.lowercased() == "true"
         isStale = challenge["stale"]?.lowercased() == "true"
     }

@@ -59,8 +59,8 @@ public final class ProgressReporter: Sendable {
     ///   - resumed: Units of `completed` that were completed before the task began, as by an earlier run of the
     ///     program. They count as completed, but not for the ``ProgressSnapshot/throughput``. A negative number counts
     ///     as 0, and more than `completed` as all of it.
-    /// - Complexity: O(1), plus the observers, which are called before this returns. Where observers report to tasks whose
-    ///   observers report to others, those more than 32 levels deep are called before the outermost call returns.
+    /// - Complexity: O(1), plus the observers, which are called before this returns; or, in handlers and observers that nest
+    ///   more than 32 levels deep, before the outermost of them returns.
     public func report(completed: Int64, of total: Int64?, resumed: Int64 = 0) {
         change { _ in ProgressReport(completed: completed, total: total, unit: unit, resumed: resumed) }
     }

@@ -22,14 +22,7 @@ extension Task {
     ) -> Task {
         let combination = Combination<Success>(expected: 1)
         let task = combination.task(endsAtOnce: true)
-        let locals = TaskLocals(ofRunningCode: ())
-        let retrying = Retrying(
-            policy: policy,
-            executor: executor,
-            locals: locals,
-            combination: combination,
-            start: start
-        )
+        let retrying = Retrying(policy: policy, executor: executor, combination: combination, start: start)
         // The first attempt runs in the caller's task, if it can.
         if executor is ImmediateExecutor, Trampoline.nest({ retrying.begin(1) }) != nil { return task }
         retrying.attempt(1)
@@ -41,7 +34,7 @@ extension Task {
 private struct Retrying<Success: Sendable, E: Executor>: Sendable {
     let policy: RetryPolicy
     let executor: E
-    let locals: TaskLocals?
+    let locals: TaskLocals? = TaskLocals(ofRunningCode: ())
     let combination: Combination<Success>
     let start: @Sendable (Int) throws -> Task<Success>
 

@@ -44,9 +44,10 @@ struct ScriptPlayer {
         }
     }
 
-    private func echo(_ filter: BodyFilter) throws {
+    private mutating func echo(_ filter: BodyFilter) throws {
         guard let body, !filter.isInBody else { return }
         while case let piece = try body.next(atMost: 64 * 1_024), !piece.isEmpty {
+            hasBegun = true
             try connection.send(Data("\(String(piece.count, radix: 16))\r\n".utf8) + piece + Data("\r\n".utf8))
         }
         try connection.send(Data("0\r\n\(HTTPHeaders(body.trailers).lines)\r\n".utf8))

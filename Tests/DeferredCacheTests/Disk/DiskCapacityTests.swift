@@ -136,6 +136,29 @@ struct DiskCapacityTests {
         #expect(chain.load(.cacheable(.get, "/b").with(.anyAge)).textLater == "one")
     }
 
+    @Test func `what another process removes while room is made counts as removed`() throws {
+        let cache = cache(1 << 20)
+        let chain = cache --> StubLoader { _ in .response(headers: ["Cache-Control": "max-age=100"], body: "one") }
+        for name in ["/a", "/b", "/c"] { _ = chain.load(.cacheable(.get, name)).textLater }
+        _ = cache.flush().wait()
+        let heads = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix("h-") }.sorted()
+        // The first one is used the least recently.
+        for (age, name) in heads.enumerated() {
+            let past: [FileAttributeKey: Any] = [.modificationDate: Date(timeIntervalSinceNow: Double(age - 60))]
+            try FileManager.default.setAttributes(past, ofItemAtPath: path + "/" + name)
+        }
+        let isRemoved = Atomic(false)
+        let (removed, path) = (heads[1], path)
+        let folder = CacheFolder(path) { call in
+            if call == .unlink, !isRemoved.exchange(true, ordering: .relaxed) { _ = unlink(path + "/" + removed) }
+            return true
+        }
+        let all = try #require(Eviction(folder, now: clock.instant, process: 0).remove(downTo: .max, from: .max))
+        let eviction = Eviction(folder, now: clock.instant, process: 0)
+        #expect(eviction.remove(downTo: all.bytes / 3, from: 0)?.removedCount == 2)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix("h-") } == [heads[2]])
+    }
+
     @Test func `a folder that is opened with less capacity keeps to that`() async throws {
         let capacity = 1 << 20
         let stub = StubLoader { _ in .response(headers: ["Cache-Control": "max-age=100"], data: Data(count: 3_000)) }

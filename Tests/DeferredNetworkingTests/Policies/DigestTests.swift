@@ -128,7 +128,8 @@ struct DigestTests {
             DigestChallenge.best(of: all)?.nonce == "SHA-256"
                 && DigestChallenge.best(of: Array(all.prefix(2)))?.nonce == "MD5"
         )
-        for fields in [["realm": "r"], ["nonce": "n"], ["realm": "r", "nonce": "n", "qop": "new"]]
+        let unusable = ["realm": "a\u{1}b", "nonce": "n"] as KeyValuePairs
+        for fields in [["realm": "r"], ["nonce": "n"], ["realm": "r", "nonce": "n", "qop": "new"], unusable]
             as [KeyValuePairs<String, String>]
         {
             #expect(DigestChallenge.best(of: [challenge(fields)]) == nil)

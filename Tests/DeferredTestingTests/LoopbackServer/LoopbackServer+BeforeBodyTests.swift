@@ -74,7 +74,7 @@ struct LoopbackServerBeforeBodyTests {
     @Test(
         arguments: [
             (.echo(), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"), (.raw("early"), "early"),
-            ([.send("a"), .receive(3)], "a"),
+            ([.send("a"), .receive(3)], "a"), ([.echo], "2\r\nab\r\n"),
         ] as [(LoopbackServer.Script, String)]
     )
     func `a malformed body behind the beginning of an answer ends the connection, without another answer`(

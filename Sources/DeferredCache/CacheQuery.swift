@@ -9,8 +9,6 @@ final class CacheQuery: Sendable {
     let key: CacheKey
     let asked: CacheRequest
     private let caller: ProgressReporter?
-    /// False if nobody wants to know what the cache does with the request.
-    private let hasStatus: Bool
     private let state: Lock<State>
 
     /// The part of its way that a request has behind it, on which depends whether it waits for an equal one.
@@ -42,6 +40,7 @@ final class CacheQuery: Sendable {
     private struct State: Sendable {
         /// Completes the task when it is cancelled while the cache holds it.
         var registration: Registration?
+        /// `nil` if nobody wants to know.
         var status: CacheStatus?
     }
 
@@ -60,13 +59,12 @@ final class CacheQuery: Sendable {
         statusName: String? = nil
     ) {
         (self.task, self.next, self.key, self.asked, self.caller) = (task, next, key, asked, caller)
-        hasStatus = statusName != nil
         state = Lock(State(status: statusName.map { CacheStatus(name: $0) }))
     }
 
     /// Notes what the cache does with the request.
     func note(_ change: (inout CacheStatus) -> Void) {
-        if hasStatus { state.withLock { if $0.status != nil { change(&$0.status!) } } }
+        state.withLock { if $0.status != nil { change(&$0.status!) } }
     }
 
     /// Completes the task with a response.
@@ -74,7 +72,7 @@ final class CacheQuery: Sendable {
     /// - Parameter timeLeft: The milliseconds for which a stored response is still fresh.
     func succeed(_ response: HTTPResponse, timeLeft: @autoclosure () -> Int64? = nil) {
         var response = response
-        if hasStatus, let status = state.withLock({ $0.status }) {
+        if let status = state.withLock({ $0.status }) {
             var headers = response.headers
             headers.add(name: "Cache-Status", value: status.member(response, timeLeft: timeLeft()))
             response = response.with(headers: headers)

@@ -40,20 +40,14 @@ struct CacheRequest: Sendable {
         self.init(request.method, headers, request.cachePolicy, passes: isPersonal)
     }
 
-    /// The fields that are read here. Most requests have none of them.
-    private static let names = [
-        "Cache-Control", "Pragma", "Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
+    /// The fields that are read here, in lower case. Most requests have none of them.
+    private static let names: Set = [
+        "cache-control", "pragma", "range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
     ]
-
-    private static func reads(_ field: HTTPHeaders.Field) -> Bool {
-        // Nearly all others are told by their length, without a call.
-        let length = field.name.utf8.count
-        return names.contains { $0.utf8.count == length && field.isNamed($0) }
-    }
 
     init(_ method: HTTPMethod, _ headers: HTTPHeaders, _ policy: CachePolicy = .standard, passes: Bool = false) {
         (self.method, self.headers) = (method, headers)
-        let own = HTTPHeaders(headers.fields.filter(Self.reads))
+        let own = HTTPHeaders(headers.fields.filter { Self.names.contains($0.name.lowercased()) })
         var directives = CacheDirectives(own)
         if own["Cache-Control"] == nil, let pragma = own["Pragma"],
             FieldList.members(of: pragma).contains(where: { $0.lowercased() == "no-cache" })

@@ -36,10 +36,10 @@ final class MemoryEntry: @unchecked Sendable {
     var variant: Variant { facts.variant }
 
     /// The memory that the entry takes: an estimate, which is greater once the response was asked for.
-    var size: Int64 { Int64(body.count + (madeResponse == nil ? ownSize : ownSize * 2)) }
-
-    /// Without the body.
-    private var ownSize: Int { lines.utf8.count + key.target.utf8.count + Self.overhead }
+    var size: Int64 {
+        let texts = lines.utf8.count + key.target.utf8.count + Self.overhead
+        return Int64(body.count + (madeResponse == nil ? texts : texts * 2))
+    }
 
     /// Returns whether nothing can be done with the response any more: it is stale, and the server can't confirm it.
     func isUseless(at now: CacheInstant) -> Bool { facts.staleness(at: now) >= 0 && head.conditions.isEmpty }
@@ -60,10 +60,8 @@ final class MemoryEntry: @unchecked Sendable {
         return fields
     }
 
-    /// - Parameter onGrowth: Called with the number of bytes by which the entry takes more from now on.
-    func response(onGrowth: (Int64) -> Void) -> StoredResponse {
+    var response: StoredResponse {
         if let madeResponse { return madeResponse }
-        onGrowth(Int64(ownSize))
         let made = StoredResponse(head: head, body: BodyBytes(body), version: version)
         madeResponse = made
         return made

@@ -161,7 +161,9 @@ extension MemoryStore.State {
         while let entry = next {
             if entry.key == key {
                 entry.lastUse = uses
-                found.append(entry.response { counts.bytes += $0 })
+                counts.bytes -= entry.size
+                found.append(entry.response)
+                counts.bytes += entry.size
             }
             next = entry.next
         }

@@ -20,10 +20,10 @@ public struct HTTPResponse: Sendable {
     public init(
         request: HTTPRequest,
         status: HTTPStatus,
-        headers: HTTPHeaders = HTTPHeaders(),
+        headers: HTTPHeaders = [:],
         body: Data = Data(),
         url: URL? = nil,
-        trailers: HTTPHeaders = HTTPHeaders()
+        trailers: HTTPHeaders = [:]
     ) {
         self.init(request: request, status: status, headers: headers, .data(body), url: url, trailers: trailers)
     }
@@ -114,19 +114,11 @@ public struct HTTPResponse: Sendable {
         _ body: Body,
         url: URL?,
         source: Source = .network,
-        trailers: HTTPHeaders = HTTPHeaders()
+        trailers: HTTPHeaders = [:]
     ) {
-        contents = Contents(
-            Values(
-                request: request,
-                status: status,
-                headers: headers,
-                body: body,
-                url: url,
-                source: source,
-                trailers: trailers
-            )
-        )
+        var values = Values(request: request, status: status, headers: headers, body: body, source: source)
+        (values.url, values.trailers) = (url, trailers)
+        contents = Contents(values)
     }
 
     /// Creates a response from the URL of its request, which is made when it is asked for.
@@ -138,17 +130,9 @@ public struct HTTPResponse: Sendable {
         _ source: Source,
         staleReason: StaleReason? = nil
     ) {
-        contents = Contents(
-            Values(
-                request: request,
-                status: status,
-                headers: headers,
-                body: body,
-                isFromRequest: true,
-                source: source,
-                staleReason: staleReason
-            )
-        )
+        var values = Values(request: request, status: status, headers: headers, body: body, source: source)
+        (values.isFromRequest, values.staleReason) = (true, staleReason)
+        contents = Contents(values)
     }
 
     /// Returns this response with other parts, for a loader that changes responses; whatever isn't given stays.
@@ -176,8 +160,7 @@ public struct HTTPResponse: Sendable {
         /// True if the URL is that of the request.
         var isFromRequest = false
         let source: Source
-        // A literal would make an array of its elements.
-        var trailers = HTTPHeaders()
+        var trailers: HTTPHeaders = [:]
         var staleReason: StaleReason?
     }
 

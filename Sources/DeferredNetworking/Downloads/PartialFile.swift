@@ -103,12 +103,13 @@ struct PartialFile {
     mutating func complete() throws(CocoaError) {
         // A computer that loses its power may keep the new name and not the bytes, which would look like a whole file. Takes
         // 0.6 ms for a small one. Not below the lock, for which the next download may wait.
-        if let file, let code = POSIXFile.flush(file.descriptor) {
-            // Nobody knows which bytes are on the disk, so that no download may go on with them.
-            _ = ftruncate(file.descriptor, 0)
-            throw FileFailure.writing(path, code)
-        }
+        let flaw = file.flatMap { POSIXFile.flush($0.descriptor) }
         try Self.change(file, at: path) { (file) throws(CocoaError) in
+            if let flaw {
+                // Nobody knows which bytes are on the disk, so that no download may go on with them.
+                _ = ftruncate(file.descriptor, 0)
+                throw FileFailure.writing(path, flaw)
+            }
             guard file.length == length, file.isAt(path) else { throw FileFailure.writing(path, .EIO) }
             POSIXFile.shareAsNewFile(file.descriptor)
             // The validator is deleted first: once the name is free, another download may put its own there.

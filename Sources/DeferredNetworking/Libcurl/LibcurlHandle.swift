@@ -48,9 +48,6 @@ final class LibcurlHandle {
     /// The fields that are for a proxy alone: no server gets them.
     private var proxyHeaders: LibcurlHeaders?
 
-    /// True once it has the options for TLS, which most requests without it never need.
-    private var hasTLS = false
-
     /// - Returns: nil if no memory is available.
     init?(
         _ options: LibcurlOptions,
@@ -84,6 +81,8 @@ final class LibcurlHandle {
         set(CURLOPT_MAXLIFETIME_CONN, options.connectionLifetime)
         // By numbers: the option that takes texts came with 7.85, and compares the name of each protocol that there is.
         set(CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS)
+        // The options were tried on another handle.
+        try? options.setTLS(on: easy)
         // For proxies. Servers get it as a field, which libcurl need not write for each request.
         if options.mayHaveProxy { set(CURLOPT_USERAGENT, to: options.userAgent) }
         switch options.proxy {
@@ -202,11 +201,6 @@ final class LibcurlHandle {
         let mayReuse = options.mayReuseConnections(in: task.version)
         set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
         set(CURLOPT_FORBID_REUSE, mayReuse ? 0 : 1)
-        if !hasTLS, task.isSecure || options.mayHaveProxy {
-            // The options were tried on another handle.
-            try? options.setTLS(on: easy)
-            hasTLS = true
-        }
         setReceivedSize(RatePacer.pieceSize(task.exchange.settings.rateLimit, atMost: Self.bufferSize))
         set(CURLOPT_URL, to: task.request.url.absoluteString)
         setMethod(task.request.method, body)

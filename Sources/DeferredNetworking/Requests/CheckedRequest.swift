@@ -78,19 +78,16 @@ package final class CheckedRequest: Sendable {
         hasCache: Bool = false
     ) throws(URLClientError) {
         var result = request
-        let original = request.url
-        let url = try Self.checkedURL(original)
+        let url = try Self.checkedURL(request.url)
         // Each change of a request that somebody else has, too, copies all of it.
-        if url != original { result.url = url }
+        if url != request.url { result.url = url }
         if let method = request.httpMethod {
             try RequestGrammar.check(method: method)
         }
-        let fields = request.allHTTPHeaderFields ?? [:]
-        // In order, so that of several errors it is always the same one.
-        for (name, value) in fields.count > 1 ? fields.sorted(by: { $0.key < $1.key }) : Array(fields) {
+        for (name, value) in (result.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
             try RequestGrammar.check(fieldNamed: name, value: value)
         }
-        try self.init(wellFormed: result, url, fields, body: body, hasCache: hasCache)
+        try self.init(wellFormed: result, body: body, hasCache: hasCache)
     }
 
     /// Returns this request with the default headers of an engine that can connect to its host.
@@ -116,26 +113,14 @@ package final class CheckedRequest: Sendable {
     ///
     /// - Parameter request: Made of parts that were checked by `RequestGrammar`. Its URL is absolute, has a host, and
     ///   its scheme is `http` or `https` in lower case.
-    package convenience init(
+    package init(
         wellFormed request: URLRequest,
         body: Body = .inRequest,
         hasCache: Bool = false
     ) throws(URLClientError) {
         guard let url = request.url else { throw Self.missingURL }
-        try self.init(wellFormed: request, url, request.allHTTPHeaderFields ?? [:], body: body, hasCache: hasCache)
-    }
-
-    /// - Parameters:
-    ///   - url: That of the request.
-    ///   - fields: Those of the request.
-    private init(
-        wellFormed request: URLRequest,
-        _ url: URL,
-        _ fields: [String: String],
-        body: Body,
-        hasCache: Bool
-    ) throws(URLClientError) {
         var result = request
+        let fields = request.allHTTPHeaderFields ?? [:]
         if let encoding = Self.value(of: "Transfer-Encoding", in: fields) {
             throw .invalidRequest(
                 reason: "the header Transfer-Encoding: \(DisplayText.quoted(encoding)) cannot be set, since servers "

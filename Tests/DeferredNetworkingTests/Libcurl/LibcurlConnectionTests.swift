@@ -191,12 +191,16 @@ struct LibcurlConnectionTests {
             var few = limit
             few.rlim_cur = rlim_t(last + 40)
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &few)
-            while connection_socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) >= 0 {}
+            var highest: Int32 = -1
+            while case let socket = connection_socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), socket >= 0 {
+                highest = max(highest, socket)
+            }
             let error = errno
-            var spare = 0
-            while open("/dev/null", O_RDONLY) >= 0 { spare += 1 }
+            // Not all 16: the runtime's threads come and go with some, and libdispatch ends a process that has none.
+            let spare = (0..<8).count { _ in open("/dev/null", O_RDONLY) >= 0 }
             #expect(error == EMFILE)
-            #expect(spare == 16)
+            #expect(highest > last && highest < Int32(few.rlim_cur) - 16)
+            #expect(spare == 8)
         }
     }
 

@@ -62,13 +62,22 @@ extension URLClientTests {
 
         @Test func `what waits isn't sent when all is cancelled, in whatever order the hosts take turns`() async throws
         {
-            let server = try LoopbackServer { $0.number <= 2 ? .response(200) : [.stall] }
-            defer { server.stop() }
+            // The first is answered when the others wait, or there are no turns to take.
+            let areBegun = Deferred<Void>()
+            let server = try LoopbackServer { request in
+                areBegun.wait()
+                return request.number <= 2 ? .response(200) : [.stall]
+            }
+            defer {
+                areBegun.fill()
+                server.stop()
+            }
             let client = URLClient.fresh { $0.maximumRequestsInFlight = 1 }
             var other = try #require(URLComponents(url: server.url("/4"), resolvingAgainstBaseURL: false))
             other.host = "localhost"
             let urls = [server.url("/1"), server.url("/2"), server.url("/3"), try #require(other.url)]
             let tasks = urls.map { client.begin($0) }
+            areBegun.fill()
             try await eventually { server.requests.map(\.path) == ["/1", "/2", "/4"] }
             await client.invalidateAndCancel().value
             #expect(tasks.allSatisfy(\.isFilled) && server.requestCount == 3)

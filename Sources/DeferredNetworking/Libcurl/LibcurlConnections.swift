@@ -319,7 +319,7 @@ final class LibcurlConnections {
         // Libcurl reports the end of the socket's use, which may tell of an end that isn't this one.
         transfer.mustFlush = false
         removeRetired(transfer.multi)
-        if LibcurlHandle.isReusable, handles.count < Self.mostIdle { handles.append(transfer.handle) }
+        if !transfer.handle.isSpent, handles.count < Self.mostIdle { handles.append(transfer.handle) }
         leave(task, hadConnected: transfer.hasConnected, hasAnswered: hasAnswered)
     }
 

@@ -3,12 +3,13 @@ import CLibcurl
 import Foundation
 import FoundationNetworking
 
-/// An easy handle of libcurl, reused for consecutive requests where that is safe. Connections belong to a multi
-/// handle, not to it.
+/// An easy handle of libcurl, reused for consecutive requests. Connections belong to a multi handle, not to it.
 final class LibcurlHandle {
-    /// False for libcurl 7.83 to 8.1, in which a handle keeps a pointer to the last field of a response that is gone: a
-    /// server whose next response begins with a continued line makes libcurl write there (curl's issue 11101).
-    static let isReusable = !(0x07_53_00..<0x08_02_00).contains(LibcurlEngine.versionNumber)
+    /// True if libcurl is to write each line of a head like the body, before it looks at the line as a field.
+    ///
+    /// In 7.83 to 8.1, a handle keeps a pointer to the last field of a response that is gone: a server whose next response
+    /// begins with a folded line makes libcurl write there (curl's issue 11101). A line that is refused goes no further.
+    static let writesHeads = (0x07_53_00..<0x08_02_00).contains(LibcurlEngine.versionNumber)
 
     private static let errorSize = 256
 
@@ -25,6 +26,10 @@ final class LibcurlHandle {
 
     /// Not to end before the handle.
     private let sessions: LibcurlSessions?
+
+    /// True once it has had a body with lines behind it. libcurl never goes back to the beginning of these, and would write
+    /// the next body to the wrong place.
+    private(set) var isSpent = false
 
     /// The request that it runs, which libcurl's callbacks are for; nil while it has none.
     private var transfer: LibcurlTransfer?
@@ -68,6 +73,7 @@ final class LibcurlHandle {
         set(CURLOPT_ERRORBUFFER, to: errorText)
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        if Self.writesHeads { set(CURLOPT_HEADER, 1) }
         // Dot segments may be the name of an object, and are what was signed.
         set(CURLOPT_PATH_AS_IS, 1)
         // Without this option, cancelling a request waits for its name look-up. Unknown before 7.87.
@@ -204,7 +210,7 @@ final class LibcurlHandle {
         setReceivedSize(RatePacer.pieceSize(task.exchange.settings.rateLimit, atMost: Self.bufferSize))
         set(CURLOPT_URL, to: task.request.url.absoluteString)
         setMethod(task.request.method, body)
-        if body != nil { setTrailers(task.request.body.trailers != nil) }
+        if body != nil, task.request.body.trailers != nil { setTrailers() }
         setHeaders(task.request.fields, hasBody: body != nil)
         // The facts of TLS and HTTP/2 that libcurl tells in no other way than by texts.
         set(CURLOPT_VERBOSE, task.isSecure || task.version != CURL_HTTP_VERSION_1_1 ? 1 : 0)
@@ -265,12 +271,8 @@ final class LibcurlHandle {
         }
     }
 
-    /// - Parameter areAskedFor: True if there may be lines behind the body.
-    private func setTrailers(_ areAskedFor: Bool) {
-        guard areAskedFor else {
-            libcurl_easy_set_trailers(easy, nil)
-            return
-        }
+    private func setTrailers() {
+        isSpent = true
         libcurl_easy_set_trailers(easy) { lines, context in
             lines?.pointee = LibcurlHandle.transfer(of: context)?.trailers().take()
             return Int32(CURL_TRAILERFUNC_OK)
@@ -344,7 +346,7 @@ final class LibcurlHandle {
             LibcurlHandle.transfer(of: context)?.receive(line: .init(start: bytes, count: size * count)) ?? 0
         }
         libcurl_easy_set_transfer(easy, Int32(CURLOPT_WRITEFUNCTION)) { bytes, size, count, context in
-            LibcurlHandle.transfer(of: context)?.receive(body: .init(start: bytes, count: size * count)) ?? 0
+            LibcurlHandle.transfer(of: context)?.receive(written: .init(start: bytes, count: size * count)) ?? 0
         }
         libcurl_easy_set_transfer(easy, Int32(CURLOPT_READFUNCTION)) { bytes, size, count, context in
             LibcurlHandle.transfer(of: context)?.fill(.init(start: bytes, count: size * count)) ?? CURL_READFUNC_ABORT

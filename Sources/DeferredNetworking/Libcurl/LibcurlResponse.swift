@@ -67,6 +67,9 @@ struct LibcurlResponse: ~Copyable {
 
     // MARK: The head
 
+    /// Checks the beginning of a line of a head, before it is added.
+    func check(line: UnsafeRawBufferPointer) throws(ResponseHeadParser.Flaw) { try parser.check(line) }
+
     /// Adds a line of a head or of a trailer.
     ///
     /// - Returns: the final head, or an interim one, with its last line.

@@ -27,6 +27,9 @@ final class LibcurlTransfer {
 
     @exclusivity(unchecked) var response: LibcurlResponse
 
+    /// True if libcurl has written a part of a line, without its end.
+    private var isWithinLine = false
+
     /// The request's stream on its connection of HTTP/2, and true if the server has said that it won't process it.
     var stream: Int?
     var isRefused = false
@@ -173,6 +176,21 @@ final class LibcurlTransfer {
         }
         response.begin(head)
         if !response.isRedirect { wantFlush() }
+    }
+
+    /// Handles what libcurl writes: bytes of the body and, with ``LibcurlHandle/writesHeads``, each line of a head before
+    /// libcurl and ``receive(line:)`` get it.
+    func receive(written bytes: UnsafeRawBufferPointer) -> Int {
+        guard LibcurlHandle.writesHeads, !response.hasHead else { return receive(body: bytes) }
+        // A long line comes in parts.
+        let beginsLine = !isWithinLine
+        isWithinLine = bytes.last != UInt8(ascii: "\n")
+        do throws(ResponseHeadParser.Flaw) {
+            if beginsLine { try response.check(line: bytes) }
+            return bytes.count
+        } catch {
+            return fail(bad(error.description))
+        }
     }
 
     /// Handles bytes of the body, without their framing but still encoded.

@@ -77,6 +77,14 @@ struct ResponseHeadParser {
         return nil
     }
 
+    /// Checks that the next line of a head doesn't continue a field if there is none.
+    func check(_ line: UnsafeRawBufferPointer) throws(Flaw) {
+        guard lines <= 1, let first = line.first, Self.isBlank(first) else { return }
+        throw Self.folded(Self.withoutEnd(line.bindMemory(to: UInt8.self)))
+    }
+
+    private static func folded(_ line: Bytes) -> Flaw { flaw("begins with a folded line", line) }
+
     private static func withoutEnd(_ line: Bytes) -> Bytes {
         var count = line.count
         if count > 0, line[count - 1] == UInt8(ascii: "\n") { count -= 1 }
@@ -131,7 +139,7 @@ struct ResponseHeadParser {
         guard !hasControls(line) else { throw flaw("has a line that contains NUL or CR", line) }
         if let first = line.first, isBlank(first) {
             // Obsolete folding: RFC 9112, section 5.2.
-            guard let last = headers.fields.indices.last else { throw flaw("begins with a folded line", line) }
+            guard let last = headers.fields.indices.last else { throw folded(line) }
             // libcurl frames the body by the first line alone.
             if headers.fields[last].isNamed("Transfer-Encoding") { throw flaw("folds Transfer-Encoding", line) }
             let folded = [headers.fields[last].value, text(trimmed(line))]

@@ -28,6 +28,9 @@ enum ResponseFraming {
         {
             throw flaw("The response's Content-Length \(DisplayText.quoted(field)) is not a single number")
         }
+        if length != 0, let codings = head.value(of: "Transfer-Encoding"), !BodyLength.isDecoded(codings) {
+            throw flaw("The response has the Transfer-Encoding \(DisplayText.quoted(codings)), but only chunked is allowed")
+        }
         guard head.status == 206 else { return length }
         guard let asked = request.value(of: "Range") else {
             if acceptsAnyPart { return length }

@@ -7,6 +7,10 @@ final class LibcurlMulti {
     /// The maximum number of idle connections.
     private static let mostIdle = 256
 
+    /// True for libcurl 8.5.0, which waits for bytes on a connection, and takes them, also while reading is paused, or when the
+    /// response is complete.
+    private static let readsAlways = LibcurlEngine.versionNumber == 0x08_05_00
+
     /// The number that its descriptors have in the thread's poll set.
     let number: UInt32
 
@@ -132,7 +136,20 @@ final class LibcurlMulti {
         return LibcurlHandle.transfer(of: context)
     }
 
+    /// Watches the socket of a request's connection once more, after what is to be read from it has changed, where libcurl
+    /// doesn't tell.
+    func reconsider(_ transfer: LibcurlTransfer) {
+        guard Self.readsAlways, let wish = transfer.wish, wish.isRead == transfer.isReadingOver else { return }
+        watch(wish.socket, wish.what, for: transfer)
+    }
+
     private func watch(_ socket: Int32, _ what: Int32, for transfer: LibcurlTransfer?) {
+        var what = what
+        if Self.readsAlways, let transfer {
+            let isRead = !transfer.isReadingOver
+            transfer.wish = what == CURL_POLL_REMOVE ? nil : (socket, what, isRead)
+            if !isRead { what = Int32(Int(what) & CURL_POLL_OUT == 0 ? CURL_POLL_REMOVE : CURL_POLL_OUT) }
+        }
         if what != CURL_POLL_REMOVE {
             poll_set_watch(poll, socket, number, what)
             transfer?.isWatched(at: socket, isRead: Int(what) & CURL_POLL_IN != 0)

@@ -82,6 +82,9 @@ final class LibcurlTransfer {
     /// True once libcurl has watched a socket for the request.
     var wasWatched = false
 
+    /// The socket that libcurl wants to have watched, and for what, where it wants more than it needs; and whether it gets all.
+    var wish: (socket: Int32, what: Int32, isRead: Bool)?
+
     /// True while the multi handle has the request.
     var isAdded = false
 
@@ -228,6 +231,7 @@ final class LibcurlTransfer {
     private func refuse() -> Int {
         willPauseReading()
         pauses |= Int32(CURLPAUSE_RECV)
+        multi.reconsider(self)
         return CURL_WRITEFUNC_PAUSE
     }
 
@@ -310,6 +314,7 @@ final class LibcurlTransfer {
         if isPaused, bit == Int32(CURLPAUSE_RECV) { willPauseReading() }
         pauses = new
         libcurl_easy_pause(handle.easy, new)
+        multi.reconsider(self)
     }
 
     // MARK: Telling
@@ -333,6 +338,7 @@ final class LibcurlTransfer {
         flushResponse()
         if hasActivity { task.tell(.activity) }
         hasActivity = false
+        if isReadingOver { multi.reconsider(self) }
         switch readEnd.take() {
         case .answered: tellOfAnswer()
         case .closed: return endUnsent()

@@ -41,12 +41,21 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         }
 
         /// Returns what the result is to reach, and keeps nothing of it.
-        mutating func end(with result: HTTPResult) -> State {
-            var ended = State(wait: .over(result), reporter: reporter, observers: observers)
-            if case .future = wait { ended.wait = wait }
-            swap(&self, &ended)
-            return ended
+        mutating func end(with result: HTTPResult) -> Ended {
+            defer {
+                (cancellations, children, shared) = ([], ChildExecutions(), nil)
+                if case .future = wait {} else { wait = .over(result) }
+            }
+            return Ended(wait: wait, cancellations: cancellations, children: children, shared: shared)
         }
+    }
+
+    /// What a result is to reach. ``State/shared`` may be released by it, outside of the lock.
+    private struct Ended {
+        let wait: Wait
+        let cancellations: [Cancellation]
+        let children: ChildExecutions
+        let shared: SharedExecution?
     }
 
     /// A loader's closure for the events of the root, until its own execution is complete.
@@ -293,7 +302,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     /// - Parameter changes: How often the request was changed for the task that completes this.
     /// - Returns: True for exactly one caller, ever.
     func complete(with result: HTTPResult, after changes: Int = 0) -> Bool {
-        let told = state.withLock { state -> State? in
+        let told = state.withLock { state -> Ended? in
             if isComplete { return nil }
             flags.bitwiseOr(Self.completedFlag | UInt(changes) << Self.flagCount, ordering: .relaxed)
             return state.end(with: result)
@@ -314,7 +323,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     }
 
     /// Passes the result on to those who wait for it without its future.
-    private func passOn(_ result: HTTPResult, _ told: State) {
+    private func passOn(_ result: HTTPResult, _ told: Ended) {
         if case .loader(let handler) = told.wait { handler(result) }
         if let parent = parent.take() {
             // Last, so that the resources of loaders further down the chain are free by then.

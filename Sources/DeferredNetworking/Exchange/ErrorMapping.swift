@@ -22,7 +22,7 @@ enum ErrorMapping {
         let text = LibcurlTexts.redacted(error.localizedDescription)
         // Otherwise, the causes say what this text leaves out.
         let isWhole = text == error.localizedDescription
-        if text.contains("transfer closed with") || wasClosed(error), let expected = context.expected,
+        if LibcurlTexts.isCutOff(text) || wasClosed(error), let expected = context.expected,
             context.received < expected
         {
             return URLClientError.truncatedBody(received: context.received, expected: expected)

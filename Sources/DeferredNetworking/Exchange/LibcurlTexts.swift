@@ -16,10 +16,15 @@ enum LibcurlTexts {
 
     /// Returns true if the text describes a connection that ended too early: during the handshake, before the response,
     /// inside its head, between chunks, or while sending the request. Foundation has no code for this.
-    static func isLost(_ text: String) -> Bool { lostConnections.contains(where: text.contains) }
+    static func isLost(_ text: String) -> Bool { isCutOff(text) || lostConnections.contains(where: text.contains) }
+
+    /// Returns true if the text describes a body that ended too early. libcurl has another text for that since 8.6.
+    static func isCutOff(_ text: String) -> Bool {
+        text.contains("transfer closed with") || text.contains("end of response with")
+    }
 
     private static let lostConnections = [
-        "transfer closed with", "Empty reply", "Send failure", "Recv failure", "Connection died",
+        "Empty reply", "Send failure", "Recv failure", "Connection died",
         // The peer closed the connection while OpenSSL was using it; the second text since OpenSSL 3.
         "SSL_ERROR_SYSCALL", "unexpected eof",
     ]

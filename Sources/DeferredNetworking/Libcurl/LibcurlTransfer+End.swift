@@ -99,7 +99,11 @@ extension LibcurlTransfer {
                 let description = "The server requires a client's certificate, or refuses this one: TLS alert \(alert)"
                 return URLError(refusal, failing: task.request.url, description: description)
             }
-            let context = handle.failureContext
+            var context = handle.failureContext
+            // Newer versions of libcurl forget it with the connection.
+            if handle.remoteHost.isEmpty {
+                context.address = options.hops(to: task.request.url).first(where: \.isProxy)?.key ?? ""
+            }
             return LibcurlFailure.error(code, context, socket: options.unixSocketPath, url: task.request.url)
         }
         // libcurl accepts an incomplete head as complete, or misses the body.

@@ -322,9 +322,9 @@ struct LibcurlProxyTests {
         let client = try Self.client("http://127.0.0.1:\(proxy.number)") {
             $0.tls.authorities = .data(authority.certificate)
         }
-        let error = await client.begin(server.url("/")).failure() as? URLClientError
-        guard case .truncatedBody(_, 1_000_000) = error?.code else {
-            Issue.record("\(String(describing: error))")
+        let failure = await client.begin(server.url("/")).failure()
+        guard case .truncatedBody(_, 1_000_000) = (failure as? URLClientError)?.code else {
+            Issue.record("\(String(describing: failure))")
             return
         }
     }

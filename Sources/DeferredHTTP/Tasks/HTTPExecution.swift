@@ -50,7 +50,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         }
     }
 
-    /// What a result is to reach. ``State/shared`` may be released by it, outside of the lock.
+    /// The parts of a state that a result is to reach, and that are released outside of the lock.
     private struct Ended {
         let wait: Wait
         let cancellations: [Cancellation]

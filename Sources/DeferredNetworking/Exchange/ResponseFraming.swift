@@ -29,7 +29,7 @@ enum ResponseFraming {
             throw flaw("The response's Content-Length \(DisplayText.quoted(field)) is not a single number")
         }
         if length != 0, let codings = head.value(of: "Transfer-Encoding"), !BodyLength.isDecoded(codings) {
-            throw flaw("The response has the Transfer-Encoding \(DisplayText.quoted(codings)), but only chunked is allowed")
+            throw flaw("The response's Transfer-Encoding is \(DisplayText.quoted(codings)), but may only be chunked")
         }
         guard head.status == 206 else { return length }
         guard let asked = request.value(of: "Range") else {

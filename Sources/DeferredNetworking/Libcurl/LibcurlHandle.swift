@@ -27,8 +27,9 @@ final class LibcurlHandle {
     /// Not to end before the handle.
     private let sessions: LibcurlSessions?
 
-    /// True once it has had a body with lines behind it. libcurl never goes back to the beginning of these, and would write
-    /// the next body to the wrong place.
+    /// True once libcurl keeps something of a request that would be wrong for the next one: its place in the lines behind a body,
+    /// to which it never returns, so that it would write the next body to the wrong place; or that an expectation was refused,
+    /// after which it never waits for one.
     private(set) var isSpent = false
 
     /// The request that it runs, which libcurl's callbacks are for; nil while it has none.
@@ -314,6 +315,7 @@ final class LibcurlHandle {
 
     /// Lets libcurl send the request without waiting for a `100 Continue`: it repeats a caller's own field after a 417.
     func dropExpectation(of request: CheckedRequest) {
+        isSpent = true
         let fields = request.fields.filter { !HTTPToken.areEqualWithoutCase($0.key, "Expect") }
         setHeaders(fields, hasBody: request.hasBody)
     }

@@ -20,10 +20,10 @@ public struct HTTPResponse: Sendable {
     public init(
         request: HTTPRequest,
         status: HTTPStatus,
-        headers: HTTPHeaders = [:],
+        headers: HTTPHeaders = HTTPHeaders(),
         body: Data = Data(),
         url: URL? = nil,
-        trailers: HTTPHeaders = [:]
+        trailers: HTTPHeaders = HTTPHeaders()
     ) {
         self.init(request: request, status: status, headers: headers, .data(body), url: url, trailers: trailers)
     }
@@ -32,7 +32,7 @@ public struct HTTPResponse: Sendable {
     public init(
         request: HTTPRequest,
         status: HTTPStatus,
-        headers: HTTPHeaders = [:],
+        headers: HTTPHeaders = HTTPHeaders(),
         stream: HTTPBodyStream,
         url: URL? = nil
     ) {
@@ -43,7 +43,7 @@ public struct HTTPResponse: Sendable {
     public init(
         request: HTTPRequest,
         status: HTTPStatus,
-        headers: HTTPHeaders = [:],
+        headers: HTTPHeaders = HTTPHeaders(),
         file: URL,
         url: URL? = nil
     ) {
@@ -114,11 +114,19 @@ public struct HTTPResponse: Sendable {
         _ body: Body,
         url: URL?,
         source: Source = .network,
-        trailers: HTTPHeaders = [:]
+        trailers: HTTPHeaders = HTTPHeaders()
     ) {
-        var values = Values(request: request, status: status, headers: headers, body: body, source: source)
-        (values.url, values.trailers) = (url, trailers)
-        contents = Contents(values)
+        contents = Contents(
+            Values(
+                request: request,
+                status: status,
+                headers: headers,
+                body: body,
+                url: url,
+                source: source,
+                trailers: trailers
+            )
+        )
     }
 
     /// Creates a response from the URL of its request, which is made when it is asked for.
@@ -130,9 +138,17 @@ public struct HTTPResponse: Sendable {
         _ source: Source,
         staleReason: StaleReason? = nil
     ) {
-        var values = Values(request: request, status: status, headers: headers, body: body, source: source)
-        (values.isFromRequest, values.staleReason) = (true, staleReason)
-        contents = Contents(values)
+        contents = Contents(
+            Values(
+                request: request,
+                status: status,
+                headers: headers,
+                body: body,
+                isFromRequest: true,
+                source: source,
+                staleReason: staleReason
+            )
+        )
     }
 
     /// Returns this response with other parts, for a loader that changes responses; whatever isn't given stays.
@@ -160,7 +176,7 @@ public struct HTTPResponse: Sendable {
         /// True if the URL is that of the request.
         var isFromRequest = false
         let source: Source
-        var trailers: HTTPHeaders = [:]
+        var trailers: HTTPHeaders = HTTPHeaders()
         var staleReason: StaleReason?
     }
 

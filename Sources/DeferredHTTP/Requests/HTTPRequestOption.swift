@@ -24,38 +24,43 @@ public protocol HTTPRequestOption {
 
 /// The options of a request.
 package struct HTTPRequestOptions: Sendable {
+    private struct Entry {
+        let option: ObjectIdentifier
+        var value: any Sendable
+    }
+
     /// The values that were set. There are so few that a linear search is faster than hashing.
-    private var values: [(option: ObjectIdentifier, value: any Sendable)] = []
+    private var entries: [Entry] = []
 
     subscript<Option: HTTPRequestOption>(option: Option.Type) -> Option.Value {
         get {
             guard let index = index(of: ObjectIdentifier(option)) else { return option.defaultValue }
             // Set by this subscript.
-            return values[index].value as! Option.Value
+            return entries[index].value as! Option.Value
         }
         set {
             let identifier = ObjectIdentifier(option)
             if let index = index(of: identifier) {
-                values[index].value = newValue
+                entries[index].value = newValue
             } else {
-                values.append((identifier, newValue))
+                entries.append(Entry(option: identifier, value: newValue))
             }
         }
     }
 
     /// Unlike ``Swift/Collection/firstIndex(where:)``, copies no value.
     private func index(of option: ObjectIdentifier) -> Int? {
-        for index in values.indices where values[index].option == option { return index }
+        for index in entries.indices where entries[index].option == option { return index }
         return nil
     }
 
     /// All options in a form that can be compared; `nil` if one of them can't be.
     package var comparable: [ObjectIdentifier: AnyHashable]? {
         var result: [ObjectIdentifier: AnyHashable] = [:]
-        for (option, value) in values {
-            guard let value = value as? any Hashable else { return nil }
+        for entry in entries {
+            guard let value = entry.value as? any Hashable else { return nil }
             // Texts are compared by their bytes.
-            result[option] = (value as? String).map { AnyHashable(Array($0.utf8)) } ?? AnyHashable(value)
+            result[entry.option] = (value as? String).map { AnyHashable(Array($0.utf8)) } ?? AnyHashable(value)
         }
         return result
     }

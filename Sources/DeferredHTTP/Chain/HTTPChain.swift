@@ -3,8 +3,8 @@ internal import DeferredNetworking
 
 /// A chain of loaders, built with `-->`.
 ///
-/// Building it puts two things in order. Of a value that occurs twice and counts or merges requests, such as a
-/// ``Throttle``, only the first one counts. ``ResetGuard``, and then ``Autocancel``, come before all other loaders of the
+/// Building it puts two things in order. Of a value of the library that occurs twice and counts or merges requests, such as
+/// a ``Throttle``, only the first one counts. ``ResetGuard``, and then ``Autocancel``, come before all other loaders of the
 /// library but ``Log``, so that a reset reaches every request.
 ///
 /// A chain that can't work fails all of its requests with ``HTTPError/Code/cannotConnect`` and the

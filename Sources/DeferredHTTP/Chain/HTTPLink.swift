@@ -2,7 +2,7 @@
 ///
 /// A link stores nothing of its chain. So one link, a value or an object, can be in any number of chains, and twice in one.
 /// Links with state, such as a count or a token, share it among their copies: one value in two chains has one count or
-/// token for both.
+/// token for both. A link of your own that is twice in one chain gets each request twice.
 public protocol HTTPLink: HTTPLoader {
     /// Takes over a task: completes it, now or later, or passes it on. Must not block.
     ///

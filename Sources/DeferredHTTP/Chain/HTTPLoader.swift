@@ -25,7 +25,8 @@ public import DeferredCore
 ///
 /// A loader that inspects the result gives `pass` a closure, and completes the task in it. A loader that answers by
 /// itself, such as a terminal loader, begins with ``HTTPTask/failIfCancelled()``, adds a cancellation handler, and
-/// completes the task in its own time.
+/// completes the task in its own time. One that holds a task back, such as a limit, adds a completion handler as well, since
+/// an earlier loader may complete the task meanwhile; ``HTTPTask/pass(to:)`` ends its turn.
 ///
 /// A loader that holds others names them in ``successors``, so that a reset reaches them:
 ///

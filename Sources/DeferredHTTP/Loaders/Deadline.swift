@@ -7,7 +7,8 @@ internal import DeferredCore
 /// request.deadline = .seconds(2)  // for one request
 /// ```
 ///
-/// A request that takes longer fails with ``HTTPError/Code/timedOut``, and the loading under way for it is cancelled.
+/// A request that takes longer fails with ``HTTPError/Code/timedOut``, and the loading under way for it is cancelled: the
+/// loaders after this one see a cancellation, and no time-out.
 /// After a ``Retry``, each attempt has its own deadline. A response that is a
 /// stream has to be read to its end in time, or its reader gets the error.
 ///

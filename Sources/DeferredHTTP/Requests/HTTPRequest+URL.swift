@@ -36,7 +36,7 @@ extension HTTPRequest {
         }
     }
 
-    /// The path as it is sent.
+    /// The path as it is sent, but for the slash that is put before one that begins with none.
     public var percentEncodedPath: String { parts.path }
 
     /// Adds segments to the path. A slash in one of them is encoded.

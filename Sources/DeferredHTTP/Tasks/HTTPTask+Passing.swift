@@ -21,8 +21,8 @@ extension HTTPTask {
     ///   - completion: Called once with the result, after the completion handlers that were added further down the
     ///     chain. It has to complete this task, or to pass it on again. By default, this task completes with the
     ///     result.
-    /// - Returns: The task that was passed on; `nil` if there is none, since this one is complete. `completion` isn't called
-    ///   then.
+    /// - Returns: The task that was passed on; `nil` if there is none, since this one is complete, or has just failed because
+    ///   it was cancelled. `completion` isn't called then.
     @discardableResult
     public func pass(
         _ request: HTTPRequest,

@@ -6,7 +6,17 @@
 @frozen
 @usableFromInline
 package struct NumberedList<Element> {
-    @usableFromInline var slots: [(number: Int, element: Element?)] = []
+    @frozen
+    @usableFromInline
+    struct Slot {
+        @usableFromInline let number: Int
+        @usableFromInline var element: Element?
+
+        @inlinable
+        init(number: Int, element: Element?) { (self.number, self.element) = (number, element) }
+    }
+
+    @usableFromInline var slots: [Slot] = []
     @usableFromInline package private(set) var count = 0
     @usableFromInline var lastNumber = 0
 
@@ -25,7 +35,7 @@ package struct NumberedList<Element> {
     @inlinable
     package mutating func append(_ element: Element) -> Int {
         lastNumber += 1
-        slots.append((lastNumber, element))
+        slots.append(Slot(number: lastNumber, element: element))
         count += 1
         return lastNumber
     }
@@ -68,4 +78,5 @@ package struct NumberedList<Element> {
     }
 }
 
+extension NumberedList.Slot: Sendable where Element: Sendable {}
 extension NumberedList: Sendable where Element: Sendable {}

@@ -131,7 +131,13 @@ final class CacheCore: Sendable {
         case .unavailable:
             count { $0.misses += 1 }
             let body: HTTPResponse.Body = query.task.request.delivery == .stream ? .stream(.empty) : .data(Data())
-            let response = HTTPResponse(to: query.task.request, status: 504, headers: [:], body, .network)
+            let response = HTTPResponse(
+                request: query.task.request,
+                status: 504,
+                headers: [:],
+                body,
+                hasURLOfRequest: true
+            )
             query.task.complete(with: .success(response))
         case .validate(let fallback):
             send(query, found, .validation, fallback, stage)

@@ -83,7 +83,15 @@ struct Delivery: Sendable {
     }
 
     func response(_ body: HTTPResponse.Body) -> HTTPResponse {
-        HTTPResponse(to: request, status: status, headers: headers, body, reuse.source, staleReason: reuse.staleReason)
+        HTTPResponse(
+            request: request,
+            status: status,
+            headers: headers,
+            body,
+            hasURLOfRequest: true,
+            source: reuse.source,
+            staleReason: reuse.staleReason
+        )
     }
 }
 

@@ -7,7 +7,7 @@ import DeferredTesting
 import TestSupport
 import Testing
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 87)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 88)
 
 
 extension Task {
@@ -29,7 +29,7 @@ extension Task {
 }
 #sourceLocation()
 
-#sourceLocation(file: ".github/CONTRIBUTING.md", line: 115)
+#sourceLocation(file: ".github/CONTRIBUTING.md", line: 116)
 
 
 

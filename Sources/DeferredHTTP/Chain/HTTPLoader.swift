@@ -26,7 +26,7 @@ public import DeferredCore
 /// A loader that inspects the result gives `pass` a closure, and completes the task in it. A loader that answers by
 /// itself, such as a terminal loader, begins with ``HTTPTask/failIfCancelled()``, adds a cancellation handler, and
 /// completes the task in its own time. One that holds a task back, such as a limit, adds a completion handler as well, since
-/// an earlier loader may complete the task meanwhile; ``HTTPTask/pass(to:)`` ends its turn.
+/// an earlier loader may complete the task meanwhile, and cancels both registrations when it passes the task on.
 ///
 /// A loader that holds others names them in ``successors``, so that a reset reaches them:
 ///

@@ -84,7 +84,7 @@ public struct HTTPResponse: Sendable {
     }
 
     /// The URL of the response, after redirects; `nil` if the terminal loader doesn't provide it.
-    public var url: URL? { contents.values.isFromRequest ? request.url : contents.values.url }
+    public var url: URL? { contents.values.hasURLOfRequest ? request.url : contents.values.url }
 
     /// The body as UTF-8 text; invalid bytes are replaced by `U+FFFD`.
     public var text: String { String(decoding: body, as: UTF8.self) }
@@ -107,35 +107,17 @@ public struct HTTPResponse: Sendable {
     public var challenges: [AuthenticationChallenge] { AuthenticationChallenge.challenges(in: headers) }
 
     /// Creates a response with any kind of body.
+    ///
+    /// - Parameter hasURLOfRequest: True if `url` is that of the request, to be made when it is asked for.
     package init(
         request: HTTPRequest,
         status: HTTPStatus,
         headers: HTTPHeaders,
         _ body: Body,
-        url: URL?,
+        url: URL? = nil,
+        hasURLOfRequest: Bool = false,
         source: Source = .network,
-        trailers: HTTPHeaders = HTTPHeaders()
-    ) {
-        contents = Contents(
-            Values(
-                request: request,
-                status: status,
-                headers: headers,
-                body: body,
-                url: url,
-                source: source,
-                trailers: trailers
-            )
-        )
-    }
-
-    /// Creates a response from the URL of its request, which is made when it is asked for.
-    package init(
-        to request: HTTPRequest,
-        status: HTTPStatus,
-        headers: HTTPHeaders,
-        _ body: Body,
-        _ source: Source,
+        trailers: HTTPHeaders = HTTPHeaders(),
         staleReason: StaleReason? = nil
     ) {
         contents = Contents(
@@ -144,8 +126,10 @@ public struct HTTPResponse: Sendable {
                 status: status,
                 headers: headers,
                 body: body,
-                isFromRequest: true,
+                url: url,
+                hasURLOfRequest: hasURLOfRequest,
                 source: source,
+                trailers: trailers,
                 staleReason: staleReason
             )
         )
@@ -172,12 +156,11 @@ public struct HTTPResponse: Sendable {
         let status: HTTPStatus
         var headers: HTTPHeaders
         var body: Body
-        var url: URL?
-        /// True if the URL is that of the request.
-        var isFromRequest = false
+        let url: URL?
+        let hasURLOfRequest: Bool
         let source: Source
-        var trailers: HTTPHeaders = HTTPHeaders()
-        var staleReason: StaleReason?
+        let trailers: HTTPHeaders
+        let staleReason: StaleReason?
     }
 
     private final class Contents: Sendable {

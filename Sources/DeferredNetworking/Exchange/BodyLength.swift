@@ -34,8 +34,8 @@ enum BodyLength {
         return !coding.isEmpty && coding.lowercased() != "identity"
     }
 
-    /// Returns true if all engines decode these transfer codings. Since libcurl 8.3, it skips those that it doesn't know, and all
-    /// that are listed behind one.
+    /// Returns true if all engines decode these transfer codings. Since 8.1, libcurl skips those that it doesn't know, and all that
+    /// are listed behind one.
     static func isDecoded(_ codings: String) -> Bool {
         let codings = FieldList.members(of: codings.lowercased())
         return codings.drop { $0 == "chunked" }.allSatisfy { $0 == "identity" }

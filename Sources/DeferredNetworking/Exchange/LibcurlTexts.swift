@@ -18,7 +18,7 @@ enum LibcurlTexts {
     /// inside its head, between chunks, or while sending the request. Foundation has no code for this.
     static func isLost(_ text: String) -> Bool { isCutOff(text) || lostConnections.contains(where: text.contains) }
 
-    /// Returns true if the text describes a body that ended too early. libcurl has another text for that since 8.6.
+    /// Returns true if the text describes a body that ended too early. libcurl has another text for that since 8.9.
     static func isCutOff(_ text: String) -> Bool {
         text.contains("transfer closed with") || text.contains("end of response with")
     }

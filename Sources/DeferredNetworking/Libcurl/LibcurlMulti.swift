@@ -139,16 +139,16 @@ final class LibcurlMulti {
     /// Watches the socket of a request's connection once more, after what is to be read from it has changed, where libcurl
     /// doesn't tell.
     func reconsider(_ transfer: LibcurlTransfer) {
-        guard Self.readsAlways, let wish = transfer.wish, wish.isRead == transfer.isReadingOver else { return }
-        watch(wish.socket, wish.what, for: transfer)
+        guard Self.readsAlways, let wanted = transfer.wanted, wanted.isMuted != transfer.isMuted else { return }
+        watch(wanted.socket, wanted.what, for: transfer)
     }
 
     private func watch(_ socket: Int32, _ what: Int32, for transfer: LibcurlTransfer?) {
         var what = what
         if Self.readsAlways, let transfer {
-            let isRead = !transfer.isReadingOver
-            transfer.wish = what == CURL_POLL_REMOVE ? nil : (socket, what, isRead)
-            if !isRead { what = Int32(Int(what) & CURL_POLL_OUT == 0 ? CURL_POLL_REMOVE : CURL_POLL_OUT) }
+            let isMuted = transfer.isMuted
+            transfer.wanted = what == CURL_POLL_REMOVE ? nil : (socket, what, isMuted)
+            if isMuted { what = Int32(Int(what) & CURL_POLL_OUT == 0 ? CURL_POLL_REMOVE : CURL_POLL_OUT) }
         }
         if what != CURL_POLL_REMOVE {
             poll_set_watch(poll, socket, number, what)

@@ -68,8 +68,8 @@ extension LibcurlTransfer {
     /// True if the response shows that the request has a connection to itself.
     var hasOwnConnection: Bool { hasConnected && response.isInVersion1 }
 
-    /// True if nothing is to be read from the request's connection, for now or at all.
-    var isReadingOver: Bool { hasOwnConnection && (isReadingPaused || source != nil && response.hasBody == true) }
+    /// True if nothing is to be read from the request's connection, for now or any more.
+    var isMuted: Bool { hasOwnConnection && (isReadingPaused || source != nil && response.hasBody == true) }
 
     /// Notes that reading is about to be paused. If libcurl has not waited for the socket, since the first bytes were there at
     /// once, the connection is still taken for an idle one.

@@ -12,7 +12,8 @@ extension LibcurlTransfer {
         switch source.read(into: buffer) {
         case .bytes(let count):
             sentCount += Int64(count)
-            if count > 0 {
+            // The end of a body in chunks is sent as one.
+            if count > 0 || source.length == nil {
                 hasSent = true
                 wantFlush()
             }
@@ -68,8 +69,10 @@ extension LibcurlTransfer {
     }
 
     /// True for methods that may be sent twice, and after a refusal of the expectation: RFC 9110, sections 9.2.2 and 15.5.18.
+    /// Not on this handle, once libcurl may have got to the lines behind the body: see ``LibcurlHandle/isSpent``.
     private var isRepeatable: Bool {
-        HTTPMethod(rawValue: task.request.method).isIdempotent || response.head?.status == 417
+        task.request.body.trailers == nil
+            && (HTTPMethod(rawValue: task.request.method).isIdempotent || response.head?.status == 417)
     }
 
     /// Goes back to the beginning of the body: a kept-alive connection was lost before the server answered.

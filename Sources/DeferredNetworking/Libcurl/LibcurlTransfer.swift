@@ -82,8 +82,9 @@ final class LibcurlTransfer {
     /// True once libcurl has watched a socket for the request.
     var wasWatched = false
 
-    /// The socket that libcurl wants to have watched, and for what, where it wants more than it needs; and whether it gets all.
-    var wish: (socket: Int32, what: Int32, isRead: Bool)?
+    /// The socket that libcurl wants to have watched, and for what, where that may be too much; and whether it is watched for
+    /// less, since the request ``isMuted``.
+    var wanted: (socket: Int32, what: Int32, isMuted: Bool)?
 
     /// True while the multi handle has the request.
     var isAdded = false
@@ -338,7 +339,7 @@ final class LibcurlTransfer {
         flushResponse()
         if hasActivity { task.tell(.activity) }
         hasActivity = false
-        if isReadingOver { multi.reconsider(self) }
+        multi.reconsider(self)
         switch readEnd.take() {
         case .answered: tellOfAnswer()
         case .closed: return endUnsent()

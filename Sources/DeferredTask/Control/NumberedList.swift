@@ -6,6 +6,7 @@
 @frozen
 @usableFromInline
 package struct NumberedList<Element> {
+    /// No tuple, whose copies the runtime makes by its metadata: a request through a chain took thousands of instructions more.
     @frozen
     @usableFromInline
     struct Slot {

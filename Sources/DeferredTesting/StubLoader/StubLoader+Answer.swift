@@ -132,7 +132,7 @@ extension StubLoader.Answer.Body {
         case (.stream, _):
             return .failure(HTTPError(.unknown, request: request, underlying: StreamNotWanted()))
         }
-        return .success(HTTPResponse(request: request, status: status, headers: headers, body, url: nil))
+        return .success(HTTPResponse(request: request, status: status, headers: headers, body))
     }
 }
 

@@ -110,6 +110,33 @@ extension URLClientTests {
             #expect(server.requests[2].trailers == [:] && server.requests[2].headers["Trailer"] == nil)
         }
 
+        @Test(arguments: ["abc", ""])
+        func `those of a request are made anew when a connection is lost before the answer`(text: String) async throws {
+            let server = try LoopbackServer { $0.number == 2 ? [.close] : .response(body: "ok") }
+            defer { server.stop() }
+            let client = URLClient.fresh {
+                $0.maximumConnectionsPerHost = 1
+                $0.retries.attempts = 2
+                $0.retries.base = .zero
+            }
+            _ = try await client.begin(server.url("/")).get()
+            let count = Log<Int>()
+            let trailers = HTTPTrailers(["X-Count"]) {
+                count.add(1)
+                return ["X-Count": "\(count.entries.count)"]
+            }
+            let body = URLClient.UploadBody.stream(trailers: trailers) {
+                AsyncStream<Data> { continuation in
+                    if !text.isEmpty { continuation.yield(Data(text.utf8)) }
+                    continuation.finish()
+                }
+            }
+            // libcurl would send it again by itself, and go on behind the lines.
+            #expect(try await client.upload(Self.put(server.url("/")), from: body).text() == "ok")
+            let last = try #require(server.requests.last)
+            #expect(last.number == 3 && last.body == Data(text.utf8) && last.trailers == ["X-Count": "2"])
+        }
+
         @Test func `an error of the closure, and a field that was not announced, fail the request`() async throws {
             struct Failure: Error {}
             let server = try LoopbackServer { _ in .response(body: "ok") }

@@ -22,8 +22,11 @@ extension Cache {
 
         init?(_ key: CacheKey, _ head: StoredHead, now: CacheInstant) {
             guard let url = key.url else { return nil }
-            (self.url, partition) = (url, key.partition)
-            (status, headers, byteCount) = (head.status, head.headers, head.extent.count)
+            self.url = url
+            partition = key.partition
+            status = head.status
+            headers = head.headers
+            byteCount = head.extent.count
             age = .milliseconds(head.age(at: now))
             isStale = head.staleness(at: now) >= 0 || head.directives.flags.contains(.noCache)
         }

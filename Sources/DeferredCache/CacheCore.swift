@@ -27,8 +27,12 @@ final class CacheCore: Sendable {
         now: @escaping @Sendable () -> CacheInstant,
         clock: any Clock<Duration>
     ) {
-        (self.store, self.now, self.clock) = (store, now, clock)
-        (self.servesErrors, self.clearsSiteData, self.statusName) = (servesErrors, clearsSiteData, statusName)
+        self.store = store
+        self.now = now
+        self.clock = clock
+        self.servesErrors = servesErrors
+        self.clearsSiteData = clearsSiteData
+        self.statusName = statusName
         background = InFlightRequests(grace: .seconds(5), clock: clock)
     }
 

@@ -46,7 +46,8 @@ final class HealthMonitor: Sendable {
         on queue: DispatchQueue = .global(),
         now: @escaping @Sendable () -> CacheInstant = { CacheInstant(wall: Date(), steady: .zero) }
     ) {
-        (self.queue, self.now) = (queue, now)
+        self.queue = queue
+        self.now = now
     }
 
     var health: Cache.Health { state.withLock { $0.health } }

@@ -58,7 +58,11 @@ final class CacheQuery: Sendable {
         caller: ProgressReporter? = nil,
         statusName: String? = nil
     ) {
-        (self.task, self.next, self.key, self.asked, self.caller) = (task, next, key, asked, caller)
+        self.task = task
+        self.next = next
+        self.key = key
+        self.asked = asked
+        self.caller = caller
         state = Lock(State(status: statusName.map { CacheStatus(name: $0) }))
     }
 

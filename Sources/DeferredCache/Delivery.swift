@@ -13,7 +13,9 @@ struct Delivery: Sendable {
     private let range: Range<Int64>
 
     init(_ head: StoredHead, _ reuse: ReuseRules.Reuse, _ request: HTTPRequest) {
-        (self.head, self.reuse, self.request) = (head, reuse, request)
+        self.head = head
+        self.reuse = reuse
+        self.request = request
         var headers = head.headers(withAge: reuse.age)
         switch reuse.form {
         case .whole:
@@ -116,7 +118,9 @@ private final class StoredPieces: Sendable {
     private let rest: Lock<Rest>
 
     init(_ body: any StoredBody, _ range: Range<Int64>, _ onDamage: @escaping @Sendable () -> Void) {
-        (self.body, self.range, self.onDamage) = (body, range, onDamage)
+        self.body = body
+        self.range = range
+        self.onDamage = onDamage
         rest = Lock(Rest(position: range.lowerBound))
     }
 

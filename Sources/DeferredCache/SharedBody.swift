@@ -71,8 +71,11 @@ final class SharedBody: Sendable {
         clock: any Clock<Duration>,
         onEnd: @escaping @Sendable (_ isLost: Bool) -> Void
     ) {
-        (self.head, self.clock, self.stream) = (head, clock, stream.weak)
-        (self.writer, self.onEnd) = (writer, onEnd)
+        self.head = head
+        self.clock = clock
+        self.stream = stream.weak
+        self.writer = writer
+        self.onEnd = onEnd
         source = Source(stream.makeAsyncIterator())
         state = Lock(State(count: start))
     }

@@ -12,7 +12,9 @@ final class SharedFetch: Sendable {
     fileprivate let key: FetchKey
 
     fileprivate init(_ start: CacheInstant, _ key: FetchKey, _ whole: ProgressReporter) {
-        (self.start, self.key, self.whole) = (start, key, whole)
+        self.start = start
+        self.key = key
+        self.whole = whole
     }
 }
 

@@ -40,7 +40,9 @@ final class CacheFolder: Sendable {
 
     /// Opens the folder, and creates it if need be. If that fails, it is tried again whenever a file is to be created.
     init(_ path: String, health: HealthMonitor = HealthMonitor(), gate: (@Sendable (Call) -> Bool)? = nil) {
-        (self.path, self.health, self.gate) = (path, health, gate.map { [$0] } ?? [])
+        self.path = path
+        self.health = health
+        self.gate = gate.map { [$0] } ?? []
         opened = Lock(Opened(directory: Self.openFolder(path, health)))
         var system = statvfs()
         blockSize = statvfs(path, &system) == 0 ? Int64(min(max(system.f_frsize, 512), 1 << 16)) : 4_096

@@ -34,7 +34,10 @@ final class DiskBody: StoredBody {
     var failure: Failure? { file.withLock { $0.failure } }
 
     init(_ folder: CacheFolder, _ queue: DispatchQueue, _ version: UInt64, _ count: Int64, _ checksums: [UInt64]) {
-        (self.folder, self.queue, self.count, self.checksums) = (folder, queue, count, checksums)
+        self.folder = folder
+        self.queue = queue
+        self.count = count
+        self.checksums = checksums
         name = CacheFileName.body(version)
     }
 

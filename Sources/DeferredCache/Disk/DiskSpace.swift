@@ -36,7 +36,10 @@ final class DiskSpace: Sendable {
     }
 
     init(_ folder: CacheFolder, capacity: Int64, process: UInt64, now: @escaping @Sendable () -> CacheInstant) {
-        (self.folder, self.capacity, self.process, self.now) = (folder, capacity, process, now)
+        self.folder = folder
+        self.capacity = capacity
+        self.process = process
+        self.now = now
     }
 
     /// The bytes, and the number of responses that were removed to make room.

@@ -51,7 +51,8 @@ final class DiskStore: ResponseStore {
         health = HealthMonitor(on: queue, now: now)
         folder = CacheFolder(path, health: health, gate: gate)
         folder.shareSalt()
-        (self.keepsCookies, self.now) = (keepsCookies, now)
+        self.keepsCookies = keepsCookies
+        self.now = now
         space = DiskSpace(folder, capacity: max(0, capacity), process: process, now: now)
         space.beginCounting()
     }

@@ -27,7 +27,11 @@ final class DiskWriter: BodyWriter {
     ) {
         version = .random(in: 1 ... .max)
         guard let file = folder.createFile(CacheFileName.body(version)) else { return nil }
-        (self.folder, self.space, self.file, self.limit, self.store) = (folder, space, file, limit, store)
+        self.folder = folder
+        self.space = space
+        self.file = file
+        self.limit = limit
+        self.store = store
     }
 
     /// False if somebody has removed the file.

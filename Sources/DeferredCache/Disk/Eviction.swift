@@ -19,7 +19,9 @@ struct Eviction {
     private let process: UInt64
 
     init(_ folder: CacheFolder, now: CacheInstant, process: UInt64) {
-        (self.folder, self.now, self.process) = (folder, now, process)
+        self.folder = folder
+        self.now = now
+        self.process = process
     }
 
     /// Removes what no head refers to, and then responses: first those that are of no use any more, then those that were

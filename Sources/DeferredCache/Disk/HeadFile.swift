@@ -98,11 +98,14 @@ struct HeadFile: Sendable {
             reader.bytes.count == Int(count), reader.bytes.withUnsafeBytes(XXHash64.hash) == checksum,
             let key = reader.text(), let variants = reader.list({ $0.variant(of: process) }), reader.bytes.isEmpty
         else { return nil }
-        (self.key, self.variants, size) = (key, variants, Int64(bytes.count))
+        self.key = key
+        self.variants = variants
+        size = Int64(bytes.count)
     }
 
     init(key: String, variants: [Stored]) {
-        (self.key, self.variants) = (key, variants)
+        self.key = key
+        self.variants = variants
     }
 
     private struct Reader {

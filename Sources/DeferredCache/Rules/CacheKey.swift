@@ -89,8 +89,10 @@ struct CacheKey: Hashable, Sendable {
             let port = Int32(url[url.index(after: colon)..<path])
         else { return nil }
         partition = parts.count > 1 ? parts.dropLast().joined(separator: " ") : nil
-        (host, target) = (String(url[scheme.upperBound..<colon]), String(url[path...]))
-        (self.port, isSecure) = (port, url[..<scheme.lowerBound] == "https")
+        host = String(url[scheme.upperBound..<colon])
+        target = String(url[path...])
+        self.port = port
+        isSecure = url[..<scheme.lowerBound] == "https"
     }
 
     /// The key as text, by which it is stored.

@@ -46,7 +46,8 @@ struct CacheRequest: Sendable {
     ]
 
     init(_ method: HTTPMethod, _ headers: HTTPHeaders, _ policy: CachePolicy = .standard, passes: Bool = false) {
-        (self.method, self.headers) = (method, headers)
+        self.method = method
+        self.headers = headers
         let own = HTTPHeaders(headers.fields.filter { Self.names.contains($0.name.lowercased()) })
         var directives = CacheDirectives(own)
         if own["Cache-Control"] == nil, let pragma = own["Pragma"],

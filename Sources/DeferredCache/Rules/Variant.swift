@@ -30,7 +30,9 @@ struct Variant: Sendable, Hashable {
         let languageDigest: [UInt8]
 
         init(names: [String], digest: [UInt8], languageDigest: [UInt8]) {
-            (self.names, self.digest, self.languageDigest) = (names, digest, languageDigest)
+            self.names = names
+            self.digest = digest
+            self.languageDigest = languageDigest
         }
     }
 

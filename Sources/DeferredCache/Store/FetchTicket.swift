@@ -39,7 +39,9 @@ final class FetchTicket: Sendable {
     private let state = Lock(State())
 
     init(_ asked: HTTPHeaders, salt: [UInt8], mark: UInt64 = 0) {
-        (self.asked, self.salt, self.mark) = (asked, salt, mark)
+        self.asked = asked
+        self.salt = salt
+        self.mark = mark
         number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     }
 

@@ -27,7 +27,9 @@ final class MemoryEntry: @unchecked Sendable {
     private static let overhead = 420
 
     init(_ key: CacheKey, _ head: StoredHead, _ body: Data) {
-        (self.key, self.body, facts) = (key, body, head.facts)
+        self.key = key
+        self.body = body
+        facts = head.facts
         let lines = head.headers.fields.map { "\($0.name)\n\($0.value)\n" }.joined()
         // What has grown piece by piece may take twice as much as it needs.
         self.lines = String(decoding: lines.utf8, as: UTF8.self)

@@ -232,7 +232,8 @@ private final class MemoryWriter: BodyWriter {
     private let store: @Sendable (StoredHead, Data) -> Void
 
     init(limit: Int64, _ store: @escaping @Sendable (StoredHead, Data) -> Void) {
-        (self.limit, self.store) = (limit, store)
+        self.limit = limit
+        self.store = store
     }
 
     func append(_ more: Data) -> Bool {

@@ -8,7 +8,9 @@ final class StoredResponse: Sendable {
     let version: UInt64
 
     init(head: StoredHead, body: any StoredBody, version: UInt64) {
-        (self.head, self.body, self.version) = (head, body, version)
+        self.head = head
+        self.body = body
+        self.version = version
     }
 }
 

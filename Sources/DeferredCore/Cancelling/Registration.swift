@@ -70,7 +70,7 @@ public struct Registration: Cancellable {
 /// The node of a registration outside of this library: calls its closure when it is cancelled.
 ///
 /// SAFETY: it adds no state to its class.
-private final class Undoing: Notice, @unchecked Sendable {
+private final class Undoing: ObserverNode, @unchecked Sendable {
     override func dismiss() {
         let body = body
         super.dismiss()

@@ -11,10 +11,10 @@ package struct UnownedFuture: @unchecked Sendable {
     @usableFromInline let reference: UnownedReference<FutureNode>
     @usableFromInline let attachment: UnsafePointer<Attachment>
 
-    /// - Parameter notice: The notice with the attachment of a future that has none. Whoever keeps this keeps it, too.
+    /// - Parameter observer: The observer with the attachment of a future that has none. Whoever keeps this keeps it, too.
     @inlinable
-    package init(_ future: __shared FutureNode, _ notice: __shared EndNotice? = nil) {
-        guard let attachment = notice?.attachment.address ?? future.attachmentAddress else {
+    package init(_ future: __shared FutureNode, _ observer: __shared AttachmentObserver? = nil) {
+        guard let attachment = observer?.attachment.address ?? future.attachmentAddress else {
             preconditionFailure("\(type(of: future)) has no attachment")
         }
         reference = UnownedReference(future)

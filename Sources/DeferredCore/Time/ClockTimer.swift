@@ -48,13 +48,13 @@ package struct ClockTimer: Cancellable {
         guard let deadline else { return HandlerNode(.submitted()) }
         // Other clocks may have instants of this type, too.
         if clock is ContinuousClock, let deadline = deadline as? ContinuousClock.Instant {
-            let notice = QueuedNotice(membership, in: .shared, at: deadline, body)
-            TimerQueue.shared.add(notice)
-            return notice
+            let timer = QueuedTimer(membership, in: .shared, at: deadline, body)
+            TimerQueue.shared.add(timer)
+            return timer
         }
-        let notice = TimerNotice(membership, body)
-        notice.sleep(until: deadline, on: clock)
-        return notice
+        let timer = TimerNode(membership, body)
+        timer.sleep(until: deadline, on: clock)
+        return timer
     }
 }
 

@@ -1,8 +1,8 @@
-/// A binary heap of notices that know their positions, so that any of them can be removed.
+/// A binary heap of timers that know their positions, so that any of them can be removed.
 ///
 /// Removed elements leave no tombstones. See Cormen et al., *Introduction to Algorithms*, chapter 6.
 struct TimerHeap {
-    typealias Element = QueuedNotice
+    typealias Element = QueuedTimer
 
     /// The elements in heap order: none is due before its parent, which is at `(index - 1) / 2`.
     private var elements: [Element] = []
@@ -19,7 +19,7 @@ struct TimerHeap {
             "a timer was inserted into a heap, but is already at position \(element.position!)"
         )
         elements.append(element)
-        settle(element, at: elements.count - 1)
+        sift(element, at: elements.count - 1)
     }
 
     /// Removes an element; false if it is not in the heap.
@@ -29,7 +29,7 @@ struct TimerHeap {
         guard let position = element.position else { return false }
         element.position = nil
         let last = elements.removeLast()
-        if last !== element { settle(last, at: position) }
+        if last !== element { sift(last, at: position) }
         return true
     }
 
@@ -43,7 +43,7 @@ struct TimerHeap {
     }
 
     /// Puts `element` into the hole at `position`, and sifts it up or down to restore the order.
-    private mutating func settle(_ element: Element, at position: Int) {
+    private mutating func sift(_ element: Element, at position: Int) {
         var hole = position
         while hole > 0, element.deadline < elements[(hole - 1) / 2].deadline {
             fill(hole, with: elements[(hole - 1) / 2])

@@ -45,20 +45,20 @@ final class TimerQueue: Sendable {
     /// The number of waiting closures.
     var count: Int { state.withLock { $0.heap.count } }
 
-    /// Calls `notice` at its deadline, on a background queue; at once if the deadline has passed.
-    func add(_ notice: QueuedNotice) {
+    /// Calls `timer` at its deadline, on a background queue; at once if the deadline has passed.
+    func add(_ timer: QueuedTimer) {
         let now = now()
-        guard notice.deadline > now else { return Self.submit(notice) }
+        guard timer.deadline > now else { return Self.submit(timer) }
         state.withLock { state in
-            state.heap.insert(notice)
-            arm(notice.deadline, now, &state)
+            state.heap.insert(timer)
+            arm(timer.deadline, now, &state)
         }
     }
 
-    /// Removes `notice`, if it waits in this queue.
-    func remove(_ notice: QueuedNotice) {
+    /// Removes `timer`, if it waits in this queue.
+    func remove(_ timer: QueuedTimer) {
         // The caller holds a reference, so nothing is freed under the lock.
-        _ = state.withLock { $0.heap.remove(notice) }
+        _ = state.withLock { $0.heap.remove(timer) }
     }
 
     /// Calls the closures that are due.
@@ -70,7 +70,7 @@ final class TimerQueue: Sendable {
             if let next = state.heap.earliest { arm(next, now, &state) }
             return due
         }
-        for notice in due { Self.submit(notice) }
+        for timer in due { Self.submit(timer) }
     }
 
     /// Sets the alarms, under the lock, so that the earlier one of two deadlines wins.
@@ -94,7 +94,7 @@ final class TimerQueue: Sendable {
     }
 
     /// Calls a closure off the queue of the alarms, which it might hold up. It can be cancelled until it starts.
-    private static func submit(_ notice: QueuedNotice) {
-        DispatchQueue.global(qos: .userInitiated).async { notice.call() }
+    private static func submit(_ timer: QueuedTimer) {
+        DispatchQueue.global(qos: .userInitiated).async { timer.call() }
     }
 }

@@ -22,7 +22,8 @@ public struct HTTPChain: HTTPLink {
 
         init(_ all: [any HTTPLink], _ terminal: (any HTTPLoader)?) {
             let links = Self.arranged(all)
-            (self.links, self.terminal) = (links, terminal)
+            self.links = links
+            self.terminal = terminal
             reset = ChainReset(links, terminal)
             let end = terminal ?? EndOfChain()
             first =
@@ -94,7 +95,8 @@ private final class JoinedLink: HTTPLoader {
     private let next: any HTTPLoader
 
     init(_ link: any HTTPLink, _ next: any HTTPLoader) {
-        (self.link, self.next) = (link, next)
+        self.link = link
+        self.next = next
     }
 
     func load(_ task: HTTPTask) { link.load(task, next: next) }

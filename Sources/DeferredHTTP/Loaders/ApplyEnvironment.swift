@@ -89,7 +89,8 @@ private final class Prepared: Sendable {
     init(_ environment: HTTPEnvironment) {
         original = environment
         let parts = HTTPRequest(path: environment.pathPrefix, query: environment.query).parts
-        (path, query) = (parts.path, parts.query.flatMap { $0.isEmpty ? nil : $0 })
+        path = parts.path
+        query = parts.query.flatMap { $0.isEmpty ? nil : $0 }
     }
 }
 

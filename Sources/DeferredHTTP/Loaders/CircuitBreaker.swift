@@ -87,7 +87,9 @@ struct CircuitStateMachine: Sendable {
     private var isTrying = false
 
     init(limit: Int, time: Duration, pause: Duration) {
-        (self.limit, self.time, self.pause) = (limit, time, pause)
+        self.limit = limit
+        self.time = time
+        self.pause = pause
     }
 
     var isOpen: Bool { opening != nil }

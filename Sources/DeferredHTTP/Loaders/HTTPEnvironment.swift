@@ -30,8 +30,12 @@ public struct HTTPEnvironment: Sendable, Hashable {
         query: [URLQueryItem] = [],
         headers: HTTPHeaders = [:]
     ) {
-        (self.scheme, self.host, self.port) = (scheme, host, port)
-        (self.pathPrefix, self.query, self.headers) = (pathPrefix, query, headers)
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+        self.pathPrefix = pathPrefix
+        self.query = query
+        self.headers = headers
     }
 }
 

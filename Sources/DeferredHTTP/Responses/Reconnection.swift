@@ -42,7 +42,9 @@ struct Reconnection<Source: EndlessSource>: AsyncIteratorProtocol {
     private var hasEnded = false
 
     init(of source: Source, over loader: any HTTPLoader, clock: any Clock<Duration>) {
-        (self.source, self.loader, self.clock) = (source, loader, clock)
+        self.source = source
+        self.loader = loader
+        self.clock = clock
     }
 
     mutating func next() async throws -> Source.Body.Value? {

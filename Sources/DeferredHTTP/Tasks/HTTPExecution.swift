@@ -27,6 +27,8 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         var observers: [Observer] = []
         /// The owner of an execution for several tasks, until the result.
         var shared: SharedExecution?
+        /// How often the request had been changed for the task that completed this.
+        var changesAtEnd = 0
 
         /// Returns the handlers of tasks whose request was changed so often.
         mutating func cancellation(after changes: Int) -> Cancellation {
@@ -75,21 +77,18 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         case over(HTTPResult)
     }
 
-    private static let cancelledFlag: UInt = 1
-    private static let completedFlag: UInt = 2
-    /// Set once a reset is about to cancel this.
-    private static let stoppingFlag: UInt = 4
-    /// Above the flags stands how often the request had been changed for the task that completed this.
-    private static let flagCount: UInt = 3
-
     let request: HTTPRequest
     /// That of the execution that a caller loaded.
     let identity: Identity
     /// Those of the code that created a root.
     private let locals: TaskLocals?
-    /// All flags except `stoppingFlag` are written under the lock.
-    private let flags = Atomic<UInt>(0)
     private let state: Lock<State>
+
+    // The first two are set under the lock.
+    private let wasCancelled = Atomic(false)
+    private let wasCompleted = Atomic(false)
+    /// True once a reset is about to cancel this.
+    private let isStopping = Atomic(false)
 
     /// The execution that a caller loaded, from which this descends; `nil` if it is this one.
     ///
@@ -186,7 +185,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
 
     /// True if this has been completed. Its handlers may still be running.
     // Acquires nothing: the result comes from `completion`.
-    var isComplete: Bool { flags.load(ordering: .relaxed) & Self.completedFlag != 0 }
+    var isComplete: Bool { wasCompleted.load(ordering: .relaxed) }
 
     /// The reporter of the root's progress in bytes.
     package var reporter: ProgressReporter {
@@ -235,7 +234,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     /// Makes `child` be cancelled when this is cancelled or completes first; returns false if either has happened.
     func adopt(_ child: some ChildExecution) -> Bool {
         state.withLock { state in
-            if flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) != 0 { return false }
+            if isCancelled || isComplete { return false }
             state.children.add(child)
             return true
         }
@@ -252,30 +251,29 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
 
     // Acquires nothing: code that needs to see earlier writes of the cancelling thread has to synchronise with it
     // itself.
-    var isCancelled: Bool { flags.load(ordering: .relaxed) & Self.cancelledFlag != 0 }
+    var isCancelled: Bool { wasCancelled.load(ordering: .relaxed) }
 
     /// True if this is cancelled, or about to be by a reset.
     var isToStop: Bool {
-        isCancelled || withRoot { $0.flags.load(ordering: .relaxed) & Self.stoppingFlag != 0 }
+        isCancelled || withRoot { $0.isStopping.load(ordering: .relaxed) }
     }
 
     /// Keeps the root from being passed on, before a reset cancels one request after the other.
     // Relaxed: one that another thread passes on at the same moment could as well have been passed on before.
-    func prepareToStop() { withRoot { _ = $0.flags.bitwiseOr(Self.stoppingFlag, ordering: .relaxed) } }
+    func prepareToStop() { withRoot { $0.isStopping.store(true, ordering: .relaxed) } }
 
     /// True if this is cancelled, or was completed by a loader before the last of `changes`, for whose successors that is
     /// the same.
-    func isCancelled(after changes: Int) -> Bool { isCancelled || wasCompleted(before: changes) }
+    func isCancelled(after changes: Int) -> Bool { isCancelled || isComplete(before: changes) }
 
-    private func wasCompleted(before changes: Int) -> Bool {
-        let flags = flags.load(ordering: .relaxed)
-        return flags & Self.completedFlag != 0 && flags >> Self.flagCount < changes
+    private func isComplete(before changes: Int) -> Bool {
+        changes > 0 && isComplete && state.withLock { $0.changesAtEnd } < changes
     }
 
     package func cancel() {
         let told = state.withLock { state -> (cancellations: [Cancellation], children: ChildExecutions)? in
-            guard flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) == 0 else { return nil }
-            flags.bitwiseOr(Self.cancelledFlag, ordering: .relaxed)
+            if isCancelled || isComplete { return nil }
+            wasCancelled.store(true, ordering: .relaxed)
             return state.cancel()
         }
         guard let told else { return }
@@ -290,10 +288,9 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     ///   task before the last change calls the handler, too.
     func addCancellationHandler(after changes: Int = 0, _ handler: @escaping @Sendable () -> Void) -> Registration {
         let cancellation = state.withLock { state -> Cancellation? in
-            let isOver = flags.load(ordering: .relaxed) & (Self.cancelledFlag | Self.completedFlag) != 0
-            return isOver ? nil : state.cancellation(after: changes)
+            isCancelled || isComplete ? nil : state.cancellation(after: changes)
         }
-        if cancellation == nil, !isComplete || wasCompleted(before: changes) { handler() }
+        if cancellation == nil, !isComplete || isComplete(before: changes) { handler() }
         return CancellationToken(cancellation).register(handler)
     }
 
@@ -304,7 +301,8 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     func complete(with result: HTTPResult, after changes: Int = 0) -> Bool {
         let told = state.withLock { state -> Ended? in
             if isComplete { return nil }
-            flags.bitwiseOr(Self.completedFlag | UInt(changes) << Self.flagCount, ordering: .relaxed)
+            wasCompleted.store(true, ordering: .relaxed)
+            state.changesAtEnd = changes
             return state.end(with: result)
         }
         guard let told else { return false }

@@ -45,14 +45,18 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     init(_ execution: HTTPExecution, isLoaders: Bool) {
         self.execution = execution
         self.isLoaders = isLoaders
-        (changed, changes, original) = (nil, 0, nil)
+        changed = nil
+        changes = 0
+        original = nil
     }
 
     /// Creates a task of the same execution with another request.
     init(_ original: HTTPTask, changedTo request: HTTPRequest) {
         execution = original.execution
         isLoaders = true
-        (changed, changes, self.original) = (request, original.changes + 1, original)
+        changed = request
+        changes = original.changes + 1
+        self.original = original
     }
 
     deinit {

@@ -168,7 +168,7 @@ struct OwnShare: Sendable {
     let endedCount: Int
     let upstream: UnownedFuture?
     /// Keep what is read of the two futures: a thread may look while the last reader, and so the controls, go.
-    private let notices: (Registration?, Registration?)
+    private let observers: (Registration?, Registration?)
 
     init(_ handle: TaskHandle, _ input: TaskHandle.Input) {
         task = handle.future
@@ -183,7 +183,7 @@ struct OwnShare: Sendable {
         case .lost(let control, let count): (endedCount, upstream) = (Int(count), control.future)
         case .upstream(let input, let count): (endedCount, upstream) = (count, input.future)
         }
-        notices = (handle.control.notice, input.task?.control.notice)
+        observers = (handle.control.observer, input.task?.control.observer)
     }
 
     var now: Share {

@@ -37,12 +37,12 @@ package final class TaskControl: @unchecked Sendable {
     /// The number of plain stages between `upstream` and this.
     @usableFromInline let plainCount: UInt32
     /// Tells of the end if the future has no room for an attachment; taken back when nobody is left who could cancel.
-    @usableFromInline let notice: Registration?
+    @usableFromInline let observer: Registration?
     /// The node that is shared with the future; most tasks never need it.
     @usableFromInline let shared = Attachment()
 
     /// - Parameters:
-    ///   - notice: Has the attachment, if the future has none.
+    ///   - observer: Has the attachment, if the future has none.
     ///   - upstream: The task that this is derived from; `nil` for one that was created with its result.
     ///   - plainCount: The number of plain stages between `upstream` and this.
     ///   - onCancel: Asks the producer to stop.
@@ -50,16 +50,16 @@ package final class TaskControl: @unchecked Sendable {
     init(
         _ future: __shared FutureNode,
         _ work: TaskWork,
-        notice: consuming EndNotice? = nil,
+        observer: consuming AttachmentObserver? = nil,
         upstream: __shared TaskControl? = nil,
         plainCount: UInt32 = 0,
         onCancel: (@Sendable () -> Void)? = nil
     ) {
         self.upstream = upstream
         self.work = work
-        self.future = UnownedFuture(future, notice)
+        self.future = UnownedFuture(future, observer)
         self.plainCount = plainCount
-        self.notice = if let notice = consume notice { Registration(notice) } else { nil }
+        self.observer = if let observer = consume observer { Registration(observer) } else { nil }
         if onCancel != nil || upstream != nil || !work.isOpaque { introduce(onCancel) }
     }
 
@@ -77,7 +77,7 @@ package final class TaskControl: @unchecked Sendable {
     }
 
     deinit {
-        if !future.isFinished { notice?.cancel() }
+        if !future.isFinished { observer?.cancel() }
         existingNode?.letGo()
         if let task = sharedTask, task.node.dropConsumer(self) { task.cancel() }
         // In a loop, since the recursion of a chain of a million tasks would overflow the stack. Each control lets go of its
@@ -109,7 +109,7 @@ package final class TaskControl: @unchecked Sendable {
     }
 
     /// True if the task was made of a future, which may be that of another task.
-    var isOfFuture: Bool { notice != nil }
+    var isOfFuture: Bool { observer != nil }
 
     /// The task whose result ends this one, if this is a stage whose closure has returned it.
     var adopted: TaskControl? {

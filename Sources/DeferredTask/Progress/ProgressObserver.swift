@@ -7,7 +7,7 @@ internal import DeferredCore
 final class ProgressObserver<E: Executor>: Sendable {
     /// The reference that the task's future keeps: taking the handler back frees it, and it is told of the end as any
     /// handler is.
-    private final class Lease: Sendable {
+    private final class Retainer: Sendable {
         let observer: ProgressObserver
 
         init(_ observer: ProgressObserver) {
@@ -64,8 +64,8 @@ final class ProgressObserver<E: Executor>: Sendable {
 
     /// Schedules the first delivery, and waits for the end of the task. Returns what takes the handler back.
     func start(until storage: FutureStorage<Result<some Sendable, any Error>>) -> Registration {
-        let lease = Lease(self)
-        let registration = storage.upon(executor) { lease.observer.end(with: $0) }
+        let retainer = Retainer(self)
+        let registration = storage.upon(executor) { retainer.observer.end(with: $0) }
         submit()
         return registration
     }

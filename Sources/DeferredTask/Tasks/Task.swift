@@ -109,11 +109,11 @@ public struct Task<Success: Sendable>: FutureProtocol, Cancellable {
         }
         // Registered now, so that it is told before handlers that are added before the end. A handler that is added during
         // the end, by another thread, may come first, and finds the future finished; nothing relies on more.
-        let notice = storage.notice(lost: TaskNode.lost) { notice, future in
+        let observer = storage.observer(lost: TaskNode.lost) { observer, future in
             let result = unsafeDowncast(future, to: FutureStorage<Result>.self).peek()
-            if let attached = notice.attachment.end(hasFailed: result?.isFailure ?? false) { TaskNode.end(attached) }
+            if let attached = observer.attachment.end(hasFailed: result?.isFailure ?? false) { TaskNode.end(attached) }
         }
-        self.init(storage, TaskControl(storage, work, notice: notice, onCancel: onCancel))
+        self.init(storage, TaskControl(storage, work, observer: observer, onCancel: onCancel))
     }
 
     /// Creates a task of a future whose producer tells it of the end.

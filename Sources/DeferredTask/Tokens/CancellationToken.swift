@@ -49,9 +49,9 @@ public struct CancellationToken: Sendable {
     @discardableResult
     public func register(_ handler: @escaping @Sendable () -> Void) -> Registration {
         guard let state else { return Registration(nil) }
-        let notice = state.makeNotice(handler)
-        if state.add(notice) { return Registration(notice) }
-        if isCancelled { notice.call() }
+        let observer = state.makeObserver(handler)
+        if state.add(observer) { return Registration(observer) }
+        if isCancelled { observer.call() }
         return Registration(nil)
     }
 }

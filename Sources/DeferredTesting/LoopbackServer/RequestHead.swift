@@ -20,7 +20,9 @@ struct RequestHead {
             throw RequestError(status: 505, explanation: "The version is not HTTP/1.x.")
         }
         self.bytes = bytes
-        (method, target, version) = (parts[0], parts[1], parts[2])
+        method = parts[0]
+        target = parts[1]
+        version = parts[2]
         headers = try HTTPHeaders(lines.dropFirst().map(Self.field))
         framing = try BodyFraming(headers)
     }

@@ -68,7 +68,8 @@ struct Record: Codable, Sendable {
         switch result {
         case .success(let response):
             guard response.stream == nil, response.file == nil else { return nil }
-            (status, failure) = (response.status.code, nil)
+            status = response.status.code
+            failure = nil
             headers = response.headers.compactMap { field in
                 Redaction.isSecret(field.name) ? nil : Field(name: field.name, value: field.value)
             }
@@ -76,7 +77,11 @@ struct Record: Codable, Sendable {
             data = text == nil ? response.body : nil
         case .failure(let error):
             guard error.code != .cancelled else { return nil }
-            (status, failure, headers, text, data) = (nil, error.code.rawValue, [], nil, nil)
+            status = nil
+            failure = error.code.rawValue
+            headers = []
+            text = nil
+            data = nil
         }
     }
 

@@ -18,7 +18,8 @@ final class BarDisplay: Display {
         appearance: Appearance,
         size: @escaping () -> (columns: Int, rows: Int)
     ) {
-        (self.appearance, self.size) = (appearance, size)
+        self.appearance = appearance
+        self.size = size
         screen = Screen(isColoured: appearance.isColoured)
         super.init(output: output, errors: errors)
     }

@@ -29,7 +29,10 @@ final class DownloadRun {
     private var total: TotalProgress { TotalProgress(files, rejectedCount: list.rejections.count, rate: rate) }
 
     init(_ list: JobList, _ template: RequestTemplate, options: Options, display: Display, isRepeatable: Bool) {
-        (self.list, self.template, self.options, self.display) = (list, template, options, display)
+        self.list = list
+        self.template = template
+        self.options = options
+        self.display = display
         self.isRepeatable = isRepeatable
         hasProxy = options.mayHaveProxy()
         files = list.jobs.map { FileProgress(name: $0.name, path: $0.shownPath) }

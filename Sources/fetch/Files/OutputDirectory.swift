@@ -7,7 +7,8 @@ struct OutputDirectory {
 
     /// The current directory, for a run that saves nothing.
     init() {
-        (url, path) = (URL(filePath: ".", directoryHint: .isDirectory), ".")
+        url = URL(filePath: ".", directoryHint: .isDirectory)
+        path = "."
     }
 
     /// Creates the directory and its parents, unless they exist.

@@ -16,43 +16,43 @@ struct UnownedFutureTests {
 
     @Test func `a future that is gone says how it ended, and takes nothing`() {
         let (filled, lost): (UnownedFuture, UnownedFuture)
-        let notice: EndNotice
+        let observer: AttachmentObserver
         do {
             let first = FutureStorage(filledWith: 1)
             let second = FutureStorage<Int>().derive(ImmediateExecutor(), Failing())
-            notice = first.notice(lost: { _ in }) { notice, _ in _ = notice.attachment.end(hasFailed: false) }
-            (filled, lost) = (UnownedFuture(first, notice), UnownedFuture(second))
+            observer = first.observer(lost: { _ in }) { observer, _ in _ = observer.attachment.end(hasFailed: false) }
+            (filled, lost) = (UnownedFuture(first, observer), UnownedFuture(second))
             #expect(filled.isFinished && !lost.isFinished)
         }
-        withExtendedLifetime(notice) { #expect(filled.isFinished && filled.hasSucceeded && !lost.isFinished) }
+        withExtendedLifetime(observer) { #expect(filled.isFinished && filled.hasSucceeded && !lost.isFinished) }
         #expect(!lost.attach(Object()))
         lost.strong?.abandon()
         #expect(!lost.isFinished)
     }
 
     @Test(arguments: [false, true])
-    func `a future without room for it has its attachment in a notice`(isFilledBefore: Bool) {
+    func `a future without room for it has its attachment in an observer`(isFilledBefore: Bool) {
         let told = Log<ObjectIdentifier>()
         let object = Object()
         let storage = FutureStorage<Int>()
         if isFilledBefore { storage.fulfil(with: 1) }
-        let notice = storage.notice(lost: { _ in }) { notice, future in
+        let observer = storage.observer(lost: { _ in }) { observer, future in
             #expect((future as? FutureStorage<Int>)?.peek() == 1)
-            if let object = notice.attachment.end(hasFailed: false) { told.add(ObjectIdentifier(object)) }
+            if let object = observer.attachment.end(hasFailed: false) { told.add(ObjectIdentifier(object)) }
         }
-        let future = UnownedFuture(storage, notice)
+        let future = UnownedFuture(storage, observer)
         let isAttached = future.attach(object)
         #expect(isAttached != isFilledBefore)
         _ = storage.fill(with: 1)
         #expect(told.entries == (isFilledBefore ? [] : [ObjectIdentifier(object)]))
-        withExtendedLifetime(notice) { #expect(future.hasSucceeded) }
+        withExtendedLifetime(observer) { #expect(future.hasSucceeded) }
     }
 
-    @Test func `a cancelled notice is not delivered`() {
+    @Test func `a cancelled observer is not delivered`() {
         let storage = FutureStorage<Int>()
         let told = Log<Int>()
-        let notice = storage.notice(lost: { _ in }) { _, _ in told.add(1) }
-        Registration(notice).cancel()
+        let observer = storage.observer(lost: { _ in }) { _, _ in told.add(1) }
+        Registration(observer).cancel()
         _ = storage.fill(with: 1)
         #expect(told.entries.isEmpty)
     }

@@ -9,13 +9,13 @@ struct TimerHeapTests {
 
     private func instant(_ seconds: Int) -> ContinuousClock.Instant { Self.start.advanced(by: .seconds(seconds)) }
 
-    private func notice(due seconds: Int) -> QueuedNotice {
-        QueuedNotice(.submitted(), in: .shared, at: instant(seconds), {})
+    private func timer(due seconds: Int) -> QueuedTimer {
+        QueuedTimer(.submitted(), in: .shared, at: instant(seconds), {})
     }
 
     @Test func `due elements are removed, the earliest first`() {
         var heap = TimerHeap()
-        let elements = [50, 10, 30, 20, 40].map { notice(due: $0) }
+        let elements = [50, 10, 30, 20, 40].map { timer(due: $0) }
         for element in elements { heap.insert(element) }
         #expect(heap.earliest == instant(10))
         let due = (heap.removeDue(at: instant(9)), heap.removeDue(at: instant(30)))
@@ -34,7 +34,7 @@ struct TimerHeapTests {
             for deadlines in permutations(of: Array(0..<count)) {
                 for gone in 0..<count {
                     var heap = TimerHeap()
-                    let elements = deadlines.map { notice(due: $0) }
+                    let elements = deadlines.map { timer(due: $0) }
                     for element in elements { heap.insert(element) }
                     let wasThere = heap.remove(elements[gone])
                     #expect(wasThere && heap.count == count - 1)
@@ -49,8 +49,8 @@ struct TimerHeapTests {
         for seed in 0..<100 {
             var random = SeededGenerator(seed: UInt64(seed))
             var heap = TimerHeap()
-            var all: [QueuedNotice] = []
-            var model: [QueuedNotice] = []
+            var all: [QueuedTimer] = []
+            var model: [QueuedTimer] = []
             for _ in 0..<500 {
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0:
@@ -68,7 +68,7 @@ struct TimerHeapTests {
                     #expect(wasThere == model.contains { $0 === gone })
                     model.removeAll { $0 === gone }
                 default:
-                    let element = notice(due: Int.random(in: 0..<300, using: &random))
+                    let element = timer(due: Int.random(in: 0..<300, using: &random))
                     heap.insert(element)
                     all.append(element)
                     model.append(element)
@@ -82,10 +82,10 @@ struct TimerHeapTests {
 
     @Test func `removed elements are not kept`() {
         var heap = TimerHeap()
-        let last = notice(due: 0)
-        weak var gone: QueuedNotice?
+        let last = timer(due: 0)
+        weak var gone: QueuedTimer?
         do {
-            let element = notice(due: 1)
+            let element = timer(due: 1)
             heap.insert(element)
             heap.insert(last)
             gone = element

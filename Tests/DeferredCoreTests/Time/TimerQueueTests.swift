@@ -13,9 +13,9 @@ struct TimerQueueTests {
         at deadline: ContinuousClock.Instant,
         _ body: @escaping @Sendable () -> Void
     ) -> Registration {
-        let notice = QueuedNotice(.submitted(), in: queue, at: deadline, body)
-        queue.add(notice)
-        return Registration(notice)
+        let timer = QueuedTimer(.submitted(), in: queue, at: deadline, body)
+        queue.add(timer)
+        return Registration(timer)
     }
 
     @Test func `closures run at their times, and cancelled ones don't`() async {

@@ -54,9 +54,15 @@ extension OAuth {
             secretPlace: SecretPlace = .header,
             parameters: [URLQueryItem] = []
         ) {
-            (self.id, self.secret, self.token) = (id, secret, token)
-            (self.device, self.authorization, self.scopes) = (device, authorization, scopes)
-            (self.grant, self.secretPlace, self.parameters) = (grant, secretPlace, parameters)
+            self.id = id
+            self.secret = secret
+            self.token = token
+            self.device = device
+            self.authorization = authorization
+            self.scopes = scopes
+            self.grant = grant
+            self.secretPlace = secretPlace
+            self.parameters = parameters
         }
     }
 }

@@ -27,8 +27,11 @@ extension OAuth {
             expiry: Date? = nil,
             issued: Date? = nil
         ) {
-            (self.access, self.refresh, self.type) = (access, refresh, type)
-            (self.expiry, self.issued) = (expiry, issued)
+            self.access = access
+            self.refresh = refresh
+            self.type = type
+            self.expiry = expiry
+            self.issued = issued
         }
 
         /// Returns the time from which the access token is to be renewed. A leeway beyond the lifetime would have each

@@ -20,7 +20,8 @@ public struct Retry: HTTPLink, ArrangedLink {
     ///   - strategy: The strategy for requests without an ``HTTPRequest/retryStrategy``.
     ///   - clock: The clock by which the pauses are measured; a manual one in tests.
     public init(_ strategy: RetryStrategy = .backoff(), clock: any Clock<Duration> = ContinuousClock()) {
-        (self.strategy, self.clock) = (strategy, clock)
+        self.strategy = strategy
+        self.clock = clock
     }
 
     /// Passes the task on, as often as the strategy decides.

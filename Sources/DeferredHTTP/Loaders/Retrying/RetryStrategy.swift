@@ -28,7 +28,9 @@ public struct RetryStrategy: Sendable {
 
         /// Creates an attempt, for a test of a strategy.
         public init(number: Int, request: HTTPRequest, result: HTTPResult) {
-            (self.number, self.request, self.result) = (number, request, result)
+            self.number = number
+            self.request = request
+            self.result = result
         }
 
         /// The response, if there was one, also one that ``Validate`` has refused.

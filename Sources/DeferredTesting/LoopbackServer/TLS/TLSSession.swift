@@ -74,7 +74,10 @@ final class TLSSession {
         // The session owns the buffers from here on.
         library.setBuffers(session, input, output)
         library.acceptState(session)
-        (self.context, self.session, self.input, self.output) = (context, session, input, output)
+        self.context = context
+        self.session = session
+        self.input = input
+        self.output = output
     }
 
     deinit { library.freeSession(session) }

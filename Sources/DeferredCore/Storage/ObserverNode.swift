@@ -5,7 +5,7 @@
 /// SAFETY: `body` belongs to the winner of `membership`.
 @_fixed_layout
 @usableFromInline
-package class Notice: HandlerNode, @unchecked Sendable {
+package class ObserverNode: HandlerNode, @unchecked Sendable {
     @exclusivity(unchecked)
     @usableFromInline final var body: (@Sendable () -> Void)?
 
@@ -41,10 +41,10 @@ package class Notice: HandlerNode, @unchecked Sendable {
 /// SAFETY: what it adds to a node is constant; the attachment orders its own accesses.
 @_fixed_layout
 @usableFromInline
-package final class EndNotice: HandlerNode, @unchecked Sendable {
-    /// A closure that is called with the notice and the future at its end. Without captures, it costs nothing.
+package final class AttachmentObserver: HandlerNode, @unchecked Sendable {
+    /// A closure that is called with the observer and the future at its end. Without captures, it costs nothing.
     @usableFromInline
-    package typealias Tell = @Sendable (_ notice: EndNotice, _ future: FutureNode) -> Void
+    package typealias Tell = @Sendable (_ observer: AttachmentObserver, _ future: FutureNode) -> Void
     /// A closure that is called with the attached object when the future is lost.
     @usableFromInline
     package typealias Lost = @Sendable (_ attached: AnyObject) -> Void
@@ -73,21 +73,23 @@ package final class EndNotice: HandlerNode, @unchecked Sendable {
 }
 
 extension FutureStorage {
-    /// Registers a notice of the end, which is called before handlers that are registered later and before the end; at
+    /// Registers an observer of the end, which is called before handlers that are registered later and before the end; at
     /// once if the future has ended.
     @inlinable
-    package final func notice(lost: @escaping EndNotice.Lost, _ tell: @escaping EndNotice.Tell) -> EndNotice {
-        let notice = EndNotice(.waiting(for: self), lost, tell)
-        if !add(notice) {
-            // From here on, the notice no longer refers to the future.
-            if notice.membership.take() { tell(notice, self) }
+    package final func observer(lost: @escaping AttachmentObserver.Lost, _ tell: @escaping AttachmentObserver.Tell)
+        -> AttachmentObserver
+    {
+        let observer = AttachmentObserver(.waiting(for: self), lost, tell)
+        if !add(observer) {
+            // From here on, the observer no longer refers to the future.
+            if observer.membership.take() { tell(observer, self) }
         }
-        return notice
+        return observer
     }
 
-    /// Creates a notice that can be added to this future.
+    /// Creates an observer that can be added to this future.
     @inlinable
-    package final func makeNotice(_ body: @escaping @Sendable () -> Void) -> Notice {
-        Notice(.waiting(for: self), body)
+    package final func makeObserver(_ body: @escaping @Sendable () -> Void) -> ObserverNode {
+        ObserverNode(.waiting(for: self), body)
     }
 }

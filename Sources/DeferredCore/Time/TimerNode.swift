@@ -1,8 +1,8 @@
 /// A closure that waits for its deadline, unless it is cancelled by its registration, or by a future that is filled
 /// first.
 ///
-/// SAFETY: `sleeping` is set once, before the notice can be cancelled.
-class TimerNotice: Notice, @unchecked Sendable {
+/// SAFETY: `sleeping` is set once, before the timer can be cancelled.
+class TimerNode: ObserverNode, @unchecked Sendable {
     private final var sleeping: Task<Void, Never>?
 
     /// Starts a task that sleeps until the deadline, and then calls the closure.
@@ -28,13 +28,13 @@ class TimerNotice: Notice, @unchecked Sendable {
     }
 }
 
-/// A notice that a ``TimerQueue`` calls.
+/// A timer that a ``TimerQueue`` calls.
 ///
 /// SAFETY: its properties never change, except `position`, which the lock of the queue guards.
-final class QueuedNotice: TimerNotice, @unchecked Sendable {
+final class QueuedTimer: TimerNode, @unchecked Sendable {
     /// The instant at which the closure is due.
     let deadline: ContinuousClock.Instant
-    /// The notice's index in the queue's heap; `nil` while it is in none. Only the heap changes it.
+    /// The timer's index in the queue's heap; `nil` while it is in none. Only the heap changes it.
     var position: Int?
     private let queue: TimerQueue
 

@@ -377,9 +377,9 @@ void poll_set_tell(poll_set set, int descriptor);
 /// Watches the socket of a connection no longer, whose request is paused, until it is watched again.
 void poll_set_pause(poll_set set, int descriptor);
 
-/// Notes that the request of a paused connection has ended, so that it is idle. Does nothing to others: somebody else may use
-/// it by now.
-void poll_set_end_pause(poll_set set, int descriptor);
+/// Notes that the request of a paused connection with this local port has ended, so that it is idle. Does nothing to others:
+/// somebody else may use it by now, or its descriptor.
+void poll_set_end_pause(poll_set set, int descriptor, int port);
 
 /// Notes that a descriptor is the socket of a connection, until `poll_set_close`.
 void poll_set_open(poll_set set, int descriptor);

@@ -77,12 +77,14 @@ final class LibcurlMulti {
 
     /// Removes a request, if it isn't removed already while a name is looked up for it.
     func remove(_ transfer: LibcurlTransfer) {
+        // libcurl forgets it.
+        let port = Int32(transfer.handle.localPort)
         if transfer.isAdded {
             libcurl_multi_remove(multi, transfer.handle.easy)
             transfer.isAdded = false
         }
         transfer.handle.release()
-        if case .paused(let socket) = transfer.socket { poll_set_end_pause(poll, socket) }
+        if case .paused(let socket) = transfer.socket { poll_set_end_pause(poll, socket, port) }
     }
 
     /// Closes the connection on which a request is about to be sent, if something has come on it since the last one.

@@ -152,9 +152,9 @@ void poll_set_pause(poll_set set, int descriptor) {
     if (was_watched) control(set, EPOLL_CTL_DEL, descriptor, known);
 }
 
-void poll_set_end_pause(poll_set set, int descriptor) {
+void poll_set_end_pause(poll_set set, int descriptor, int port) {
     struct entry *known = entry(set, descriptor);
-    if (!known || !known->is_paused) return;
+    if (!known || !known->is_paused || known->port != port) return;
     known->is_idle = true;
     known->is_paused = false;
     known->events = EPOLLIN;

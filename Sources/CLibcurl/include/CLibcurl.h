@@ -222,6 +222,7 @@ enum {
     CURLOPT_UNIX_SOCKET_PATH = 10231,
     CURLOPT_PROXYHEADER = 10228,
     CURLOPT_PROXY_CAINFO = 10246,
+    CURLOPT_REQUEST_TARGET = 10266,
     CURLOPT_PROXY_CAPATH = 10247,
     CURLOPT_PROXY_SSLCERT = 10254,
     CURLOPT_PROXY_SSLKEY = 10256,
@@ -377,9 +378,9 @@ void poll_set_tell(poll_set set, int descriptor);
 /// Watches the socket of a connection no longer, whose request is paused, until it is watched again.
 void poll_set_pause(poll_set set, int descriptor);
 
-/// Notes that the request of a paused connection has ended, so that it is idle. Does nothing to others: somebody else may use
-/// it by now.
-void poll_set_end_pause(poll_set set, int descriptor);
+/// Notes that the request of a paused connection with this local port has ended, so that it is idle. Does nothing to others:
+/// somebody else may use it by now, or its descriptor.
+void poll_set_end_pause(poll_set set, int descriptor, int port);
 
 /// Notes that a descriptor is the socket of a connection, until `poll_set_close`.
 void poll_set_open(poll_set set, int descriptor);

@@ -18,15 +18,16 @@ enum LibcurlTexts {
     /// inside its head, between chunks, or while sending the request. Foundation has no code for this.
     static func isLost(_ text: String) -> Bool { isCutOff(text) || lostConnections.contains(where: text.contains) }
 
-    /// Returns true if the text describes a body that ended too early. libcurl has another text for that since 8.9.
+    /// Returns true if the text describes a body that ended too early. libcurl has another text for that since 8.9, and hands
+    /// on that of OpenSSL 3 where TLS ended without saying so.
     static func isCutOff(_ text: String) -> Bool {
-        text.contains("transfer closed with") || text.contains("end of response with")
+        ["transfer closed with", "end of response with", "unexpected eof"].contains(where: text.contains)
     }
 
     private static let lostConnections = [
         "Empty reply", "Send failure", "Recv failure", "Connection died",
-        // The peer closed the connection while OpenSSL was using it; the second text since OpenSSL 3.
-        "SSL_ERROR_SYSCALL", "unexpected eof",
+        // The peer closed the connection while OpenSSL was using it; the second text before libcurl 7.87.
+        "SSL_ERROR_SYSCALL", "SSL_connect: Connection reset",
     ]
 
     /// Returns true if the text tells that a stream of HTTP/2 was reset, and no error of it.
@@ -59,6 +60,8 @@ enum LibcurlTexts {
         "Weird server reply", "Nul byte", "Header without colon", "Invalid Content-Length", "hexadecimal",
         "Malformed encoding", "chunk", "Unsupported HTTP", "Received HTTP/0.9", "Unrecognized content encoding",
         "Error while processing content", "incorrect header check", "CONNECT tunnel failed",
+        // The same before libcurl 7.87.
+        "from proxy after CONNECT",
         // The text for a folded first header line, and for a header without a name.
         "A libcurl function was given a bad argument",
     ]

@@ -138,9 +138,13 @@ final class LibcurlConnections {
 
     func transfer(of task: LibcurlTask) -> LibcurlTransfer? { transfers[task.identifier] }
 
+    func transfer(at socket: LibcurlTransfer.Socket) -> LibcurlTransfer? {
+        transfers.values.first { $0.socket == socket }
+    }
+
     /// Ends the request whose response has come on a connection that the server has closed since.
     func wasClosed(_ socket: Int32) {
-        transfers.values.first { $0.socket == .answered(socket) }?.endUnsent()
+        transfer(at: .answered(socket))?.endUnsent()
     }
 
     // MARK: Reports of transfers, also from within libcurl's callbacks
@@ -205,6 +209,7 @@ final class LibcurlConnections {
 
     private func makeMulti(isShared: Bool) -> LibcurlMulti? {
         guard let multi = runner.makeMulti() else { return nil }
+        multi.connections = self
         multi.limitConnections(perHost: options.maximumConnectionsPerHost, isShared: isShared)
         multis.append(multi)
         return multi

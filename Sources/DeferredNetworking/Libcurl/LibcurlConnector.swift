@@ -35,7 +35,8 @@ final class LibcurlConnector {
     func begin(_ transfer: LibcurlTransfer, at hop: LibcurlHop) {
         let task = transfer.task
         waits[task.identifier] = Wait(transfer: transfer, hop: hop)
-        if let addresses = connections.options.resolve[hop.key] { return found(.success(addresses), for: task) }
+        let addresses = connections.options.resolve[hop.key] ?? hop.reservedAddresses
+        if let addresses { return found(.success(addresses), for: task) }
         let loop = task.loop
         switch connections.options.lookUps.addresses(of: hop.name, handler: { loop.submit(.found($0, task)) }) {
         case .known(let outcome): found(outcome, for: task)

@@ -119,9 +119,16 @@ package final class LibcurlEngine: Engine {
         close()
     }
 
-    /// Refuses an IPv6 zone that this machine doesn't have: libcurl would ignore it.
+    /// Refuses an IPv6 zone that this machine doesn't have: libcurl would ignore it. Before 7.85, libcurl also takes any host
+    /// for a name.
     package func check(_ url: URL) throws(URLClientError) {
-        guard let host = IPv6Literals.literal(in: url), let delimiter = host.range(of: "%25") else { return }
+        guard let host = IPv6Literals.literal(in: url) else {
+            guard Self.versionNumber < 0x07_55_00, let host = url.host(percentEncoded: false) else { return }
+            let isName = host.utf8.count <= 0xFFFF && !host.contains(where: " \t/:#?!@{}[]\\$'\"^`*<>=;,+&()".contains)
+            if !isName { throw CheckedRequest.refusal(of: url) }
+            return
+        }
+        guard let delimiter = host.range(of: "%25") else { return }
         let zone = String(host[delimiter.upperBound...])
         var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
         guard if_nametoindex(zone) > 0 || UInt32(zone).map({ if_indextoname($0, &name) != nil }) ?? false else {

@@ -27,9 +27,9 @@ final class LibcurlHandle {
     /// Not to end before the handle.
     private let sessions: LibcurlSessions?
 
-    /// True once libcurl keeps something of a request that would be wrong for the next one: its place in the lines behind a body,
-    /// to which it never returns, so that it would write the next body to the wrong place; or that an expectation was refused,
-    /// after which it never waits for one.
+    /// True once libcurl keeps something of a request that would be wrong for the next one: its target; its place in the lines
+    /// behind a body, to which it never returns, so that it would write the next body to the wrong place; or that an
+    /// expectation was refused, after which it never waits for one.
     private(set) var isSpent = false
 
     /// The request that it runs, which libcurl's callbacks are for; nil while it has none.
@@ -209,7 +209,7 @@ final class LibcurlHandle {
         set(CURLOPT_FRESH_CONNECT, mayReuse ? 0 : 1)
         set(CURLOPT_FORBID_REUSE, mayReuse ? 0 : 1)
         setReceivedSize(RatePacer.pieceSize(task.exchange.settings.rateLimit, atMost: Self.bufferSize))
-        set(CURLOPT_URL, to: task.request.url.absoluteString)
+        setURL(task.request.url.absoluteString)
         setMethod(task.request.method, body)
         if body != nil, task.request.body.trailers != nil { setTrailers() }
         setHeaders(task.request.fields, hasBody: body != nil)
@@ -270,6 +270,16 @@ final class LibcurlHandle {
         } else {
             set(CURLOPT_CUSTOMREQUEST, to: method)
         }
+    }
+
+    private func setURL(_ url: String) {
+        set(CURLOPT_URL, to: url)
+        // Since 8.8, libcurl leaves out an empty query, unless it is told of the target of the request. For a proxy, that may
+        // be the whole URL, which only libcurl knows.
+        guard url.utf8.last == UInt8(ascii: "?"), !options.mayHaveProxy else { return }
+        isSpent = true
+        let target = url.drop { $0 != ":" }.dropFirst(3).drop { $0 != "/" && $0 != "?" }
+        set(CURLOPT_REQUEST_TARGET, to: (target.first == "?" ? "/" : "") + target)
     }
 
     private func setTrailers() {

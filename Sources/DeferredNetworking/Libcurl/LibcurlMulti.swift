@@ -17,6 +17,9 @@ final class LibcurlMulti {
     private let multi: libcurl_multi
     private let poll: poll_set
 
+    /// The requests that run on it, among others.
+    weak var connections: LibcurlConnections?
+
     /// True if it is gone with its last request.
     var isRetired = false
 
@@ -77,12 +80,14 @@ final class LibcurlMulti {
 
     /// Removes a request, if it isn't removed already while a name is looked up for it.
     func remove(_ transfer: LibcurlTransfer) {
+        // libcurl forgets it.
+        let port = Int32(transfer.handle.localPort)
         if transfer.isAdded {
             libcurl_multi_remove(multi, transfer.handle.easy)
             transfer.isAdded = false
         }
         transfer.handle.release()
-        if case .paused(let socket) = transfer.socket { poll_set_end_pause(poll, socket) }
+        if case .paused(let socket) = transfer.socket { poll_set_end_pause(poll, socket, port) }
     }
 
     /// Closes the connection on which a request is about to be sent, if something has come on it since the last one.
@@ -155,6 +160,8 @@ final class LibcurlMulti {
             transfer?.isWatched(at: socket, isRead: Int(what) & CURL_POLL_IN != 0)
             return
         }
+        // Since 8.13, libcurl closes connections on behalf of a handle of its own.
+        let transfer = transfer ?? connections?.transfer(at: .watched(socket))
         transfer?.isUnwatched(at: socket)
         // A connection that may serve several requests is none that this one leaves idle.
         guard let transfer, transfer.hasOwnConnection else { return poll_set_remove(poll, socket) }

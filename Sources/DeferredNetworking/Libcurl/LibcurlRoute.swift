@@ -10,13 +10,17 @@ struct LibcurlHop: Equatable {
     /// The key of a static override.
     var key: String { "\(name):\(port)" }
 
-    /// False for names that libcurl doesn't look up: literal addresses and `localhost`, and those that it converts.
+    /// False for names that libcurl doesn't look up: literal addresses and `localhost`, and those that it converts. Before
+    /// 7.85, it looks up names below `localhost`, which RFC 6761 reserves.
     var isLookedUp: Bool {
         var address = in_addr()
-        if name == "localhost" || name.hasSuffix(".localhost") || name.contains(":") { return false }
+        if name == "localhost" || name.contains(":") { return false }
         return !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
             && inet_pton(AF_INET, name, &address) != 1
     }
+
+    /// The addresses of names that are this machine's: RFC 6761, section 6.3.
+    var reservedAddresses: [String]? { name.hasSuffix(".localhost") ? ["127.0.0.1", "::1"] : nil }
 }
 
 /// Tells which names libcurl looks up for a request. libcurl says when it is about to look one up, but not which.

@@ -29,7 +29,7 @@ extension LibcurlTransfer {
     func isWatched(at socket: Int32, isRead: Bool) {
         readEnd = nil
         if !isRead, self.socket == .watched(socket) { noteUnread(socket) }
-        (self.socket, wasWatched) = (.watched(socket), true)
+        self.socket = .watched(socket)
         task.noteStart()
         shareSocket()
     }
@@ -74,8 +74,14 @@ extension LibcurlTransfer {
     /// Notes that reading is about to be paused. If libcurl has not waited for the socket, since the first bytes were there at
     /// once, the connection is still taken for an idle one.
     func willPauseReading() {
-        guard socket == .unknown, !isReadingPaused, hasOwnConnection else { return }
-        if let paused = multi.pause(handle) { socket = .paused(paused) }
+        if socket == .unknown, !isReadingPaused, hasOwnConnection { _ = pauseUnwatched() }
+    }
+
+    /// Lets nobody watch the request's connection, which libcurl does not. Returns false if its socket isn't known.
+    func pauseUnwatched() -> Bool {
+        guard let paused = multi.pause(handle) else { return false }
+        socket = .paused(paused)
+        return true
     }
 
     /// Looks at what has come on a socket that libcurl is about to leave, perhaps because of an error. It reads before it

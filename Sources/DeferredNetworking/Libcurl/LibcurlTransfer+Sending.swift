@@ -58,8 +58,7 @@ extension LibcurlTransfer {
             }
             response.reset()
         }
-        // Repeated, it may have another connection, which libcurl doesn't watch yet.
-        if hasBegun { (wasWatched, unread) = (false, []) }
+        unread = []
         // On a connection that was closed, nothing is sent, and libcurl begins again with another one.
         let isClosed = multi.look(at: handle, from: port, to: host, remotePort)
         if !isClosed { hasBegun = true }

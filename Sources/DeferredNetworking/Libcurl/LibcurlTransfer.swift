@@ -70,7 +70,7 @@ final class LibcurlTransfer {
         /// libcurl watches it.
         case watched(Int32)
 
-        /// It is not watched because reading is paused.
+        /// It is not watched: because reading is paused, or because libcurl has not waited for it.
         case paused(Int32)
 
         /// The response has come on it while the request's body is still to be sent.
@@ -78,9 +78,6 @@ final class LibcurlTransfer {
     }
 
     var socket = Socket.unknown
-
-    /// True once libcurl has watched a socket for the request.
-    var wasWatched = false
 
     /// The socket that libcurl wants to have watched, and for what, where that may be too much; and whether it is watched for
     /// less, since the request ``isMuted``.
@@ -171,8 +168,9 @@ final class LibcurlTransfer {
             throw .init(description: "The server answered with \(version), but HTTP/2 is required")
         }
         hasConnected = true
-        // Connected at once, and answered as fast: libcurl has not waited for the socket, and the set doesn't know it.
-        if !wasWatched, !handle.hasOldConnection { handle.forbidReuse() }
+        // Connected at once, and answered as fast: libcurl has not waited for the socket, and may not before the end, after
+        // which the set takes it for idle like one whose reading was paused.
+        if socket == .unknown, hasOwnConnection, !handle.hasOldConnection, !pauseUnwatched() { handle.forbidReuse() }
         // The server may wait for a body that libcurl isn't going to send, and would take the next request for it.
         if head.status == 417, response.isInVersion1, source != nil { handle.forbidReuse() }
         if task.kind == .shared, response.head == nil {

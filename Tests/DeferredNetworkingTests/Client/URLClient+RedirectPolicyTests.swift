@@ -44,6 +44,11 @@ extension URLClientTests {
                 }
                 let ending = await client.begin(server.url("/t/base?q=1")).ending()
                 #expect(ending == .status(location.target == nil ? 302 : 200), "\(engine)")
+                #if os(Linux)
+                // Since 8.8, libcurl leaves out an empty query, and Foundation doesn't make up for that.
+                let isLost = engine == .urlSession && LibcurlEngine.versionNumber >= 0x08_08_00
+                if isLost, location.target?.last == "?" { continue }
+                #endif
                 #expect(server.requests.dropFirst(1).map(\.target) == (location.target.map { [$0] } ?? []))
             }
         }

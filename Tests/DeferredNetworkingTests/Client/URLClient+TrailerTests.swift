@@ -63,13 +63,15 @@ extension URLClientTests {
             #expect(server.connectionCount == 1)
         }
 
-        private static let bad: [(lines: String, part: String)] = [
-            ("no colon\r\n", "chunked"), (" X: folded\r\n", "folded"), ("X Y: 1\r\n", "invalid name"),
-            ("X: \u{0}\r\n", "ul"), (String(repeating: "X: y\r\n", count: 10_001), "more than 10000"),
+        /// The lines, and parts of what is said of them: by libcurl first, in some versions.
+        private static let bad: [(lines: String, parts: [String])] = [
+            ("no colon\r\n", ["chunked", "without a colon", "Invalid response header"]),
+            (" X: folded\r\n", ["folded"]), ("X Y: 1\r\n", ["invalid name"]), ("X: \u{0}\r\n", ["ul"]),
+            (String(repeating: "X: y\r\n", count: 10_001), ["more than 10000", "Too many response headers"]),
         ]
 
         @Test(arguments: bad)
-        func `malformed and endless trailers fail the request`(lines: String, part: String) async throws {
+        func `malformed and endless trailers fail the request`(lines: String, parts: [String]) async throws {
             let server = try LoopbackServer { _ in
                 [
                     .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n"),
@@ -80,7 +82,8 @@ extension URLClientTests {
             let client = URLClient.fresh { $0.retries = .none }
             let error = await client.begin(server.url("/")).failure() as? URLError
             #expect([.badServerResponse, .networkConnectionLost, .cannotParseResponse].contains(error?.code))
-            if error?.code == .badServerResponse { #expect("\(String(describing: error))".contains(part)) }
+            let text = "\(String(describing: error))"
+            if error?.code == .badServerResponse { #expect(parts.contains(where: text.contains), "\(text)") }
             await #expect(throws: URLError.self) {
                 try await client.stream(server.url("/")).get().body.collect()
             }

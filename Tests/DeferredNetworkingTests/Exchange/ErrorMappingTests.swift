@@ -43,6 +43,8 @@ struct ErrorMappingTests {
         (.unknown, "SSL certificate problem: self-signed certificate", false, .serverCertificateUntrusted),
         (.unknown, "SSL certificate problem: certificate has expired", false, .serverCertificateHasBadDate),
         (.unknown, "OpenSSL SSL_connect: SSL_ERROR_SYSCALL", false, .networkConnectionLost),
+        (.unknown, "OpenSSL SSL_connect: Connection reset by peer in connection to h", false, .networkConnectionLost),
+        (.unknown, "Received HTTP code 0 from proxy after CONNECT", false, .badServerResponse),
         (.secureConnectionFailed, "Recv failure: Connection reset by peer", false, .networkConnectionLost),
         (.unknown, "SSL routines::wrong version number", false, .secureConnectionFailed),
         (.timedOut, "", false, .timedOut),
@@ -64,8 +66,11 @@ struct ErrorMappingTests {
         #expect(error.localizedDescription == LibcurlTexts.explained(text))
     }
 
-    @Test func `a truncated body is reported with both lengths`() {
-        let text = "transfer closed with 500 bytes remaining to read"
+    @Test(arguments: [
+        "transfer closed with 500 bytes remaining to read",
+        "OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading, errno 0",
+    ])
+    func `a truncated body is reported with both lengths`(text: String) {
         let error = mapped(.unknown, text, received: 500, expected: 1000, hasResponse: true)
         #expect(error as? URLClientError == .truncatedBody(received: 500, expected: 1000))
     }

@@ -34,6 +34,9 @@ struct LibcurlHTTP2Tests {
     /// The two ways in which a server says that it has not processed a request: RFC 9113, section 8.7.
     private static let refusals: [Frame] = [.goAway(last: 0), .reset(code: 7)]
 
+    /// True since 7.88: libcurl tells which streams the server won't process when it closes the connection to new ones.
+    private static let tellsOfGoAway = LibcurlEngine.versionNumber >= 0x07_58_00
+
     @Test(arguments: ["GET", "PUT", "POST", "PATCH"], [0, 1])
     func `a request that the server has not processed is sent again, whatever its method`(
         method: String,
@@ -44,13 +47,19 @@ struct LibcurlHTTP2Tests {
             return request.hasEnded ? [.headers(200), .data("good")] : []
         }
         let client = Self.client()
-        let size = method == "GET" ? 0 : 20
-        #expect(try await client.begin(Self.request(method, server, size: size)).text() == "good")
+        let request = Self.request(method, server, size: method == "GET" ? 0 : 20)
+        guard refusal > 0 || Self.tellsOfGoAway || ["GET", "PUT"].contains(method) else {
+            #expect(await client.begin(request).ending() == .url(.networkConnectionLost))
+            #expect(server.requests.entries.count == 1)
+            return await client.shutdown().value
+        }
+        #expect(try await client.begin(request).text() == "good")
         #expect(server.requests.entries.count == 2)
         await client.shutdown().value
     }
 
-    @Test func `it is sent no more often than the policy allows`() async throws {
+    @Test(.enabled(if: tellsOfGoAway))
+    func `it is sent no more often than the policy allows`() async throws {
         let server = try FrameServer { _ in [.goAway(last: 0)] }
         for attempts in 1...3 {
             let before = server.requests.entries.count

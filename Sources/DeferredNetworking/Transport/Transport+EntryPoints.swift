@@ -66,9 +66,8 @@ extension Transport {
     ) -> Task<Value> {
         let onProgress = reporter.counting(direction)
         let data = DataReceiver(limit: configuration.maximumBodySize, onProgress: onProgress)
-        let receiver: any ResponseReceiver =
-            resumable.map { ResumableUploadReceiver($0, data) } ?? data
-        return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) {
+        let attempt = Exchange.Attempt(resumable.map { ResumableUploadReceiver($0, data) } ?? data)
+        return begin(original, check, options: options, policies: policies, reporter: reporter, to: attempt) {
             try make($0.data.body, $0.data.head)
         }
     }
@@ -88,7 +87,7 @@ extension Transport {
             onProgress: reporter.counting(.received),
             check: headCheck
         )
-        return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) {
+        return begin(original, check, options: options, policies: policies, reporter: reporter, to: .init(receiver)) {
             try make($0.stream.body, $0.stream.head)
         }
     }
@@ -104,7 +103,7 @@ extension Transport {
         as make: @escaping @Sendable (ResponseHead) throws -> Value
     ) -> Task<Value> {
         let receiver = FileReceiver(to: destination, resuming: resuming, onProgress: reporter.countingFile())
-        return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) {
+        return begin(original, check, options: options, policies: policies, reporter: reporter, to: .init(receiver)) {
             try make($0.file)
         }
     }

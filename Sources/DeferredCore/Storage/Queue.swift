@@ -31,7 +31,9 @@ package struct Queue<Element> {
         let element = elements[head].take()
         head += 1
         if isEmpty {
-            removeAll()
+            // Not by `removeAll`, which takes ten times as long for the few elements that there mostly are.
+            for _ in 0..<head { elements.removeLast() }
+            head = 0
         } else if head > 32, 2 * head >= elements.count {
             elements.removeFirst(head)
             head = 0

@@ -69,16 +69,10 @@ public struct URLSessionLoader: HTTPLoader {
         switch request.delivery {
         case .data:
             let direction: BodyProgress.Direction = request.body.isEmpty ? .received : .sent
-            let transfer = transport.gather(
-                checked.request,
-                checked,
-                options: options,
-                counting: direction,
-                in: reporter
-            )
+            let transfer = transport.gather(checked, options: options, counting: direction, in: reporter)
             task.follow(transfer) { HTTPResponse(request: request, head: $0.head, .data($0.body)) }
         case .stream:
-            let transfer = transport.stream(checked.request, checked, options: options, in: reporter)
+            let transfer = transport.stream(checked, options: options, in: reporter)
             task.follow(transfer) { body, head in
                 let stream = HTTPBodyStream(
                     body,
@@ -90,14 +84,8 @@ public struct URLSessionLoader: HTTPLoader {
                 return HTTPResponse(request: request, head: head, .stream(stream))
             }
         case .file(let file, let resuming):
-            let transfer = transport.download(
-                checked.request,
-                checked,
-                to: file,
-                resuming: resuming,
-                options: options,
-                in: reporter
-            )
+            let transfer =
+                transport.download(checked, to: file, resuming: resuming, options: options, in: reporter)
             task.follow(transfer) { HTTPResponse(request: request, head: $0, .file(file)) }
         }
     }

@@ -11,28 +11,22 @@ extension HTTPRequest {
     ///
     /// - Throws: The reason for which the request can't be sent.
     func checked() throws(URLClientError) -> CheckedRequest {
-        if let scheme, scheme != "https", scheme != "http", scheme != scheme.lowercased() {
-            var request = self
-            request.scheme = scheme.lowercased()
-            return try request.checked()
-        }
-        var result = URLRequest(url: try check())
+        let url = CheckedRequest.withLowercaseScheme(try check())
+        var result = URLRequest(url: url)
         // It is the default, and setting it costs more than all other checks.
         if method != .get { result.httpMethod = method.rawValue }
         result.allHTTPHeaderFields = allHeaders.joined
+        var sent = CheckedRequest.Body.inRequest
         if let source = body.source {
-            return try CheckedRequest(wellFormed: result, body: .streamed(source, TaskLocals(ofRunningCode: ())))
+            sent = .streamed(source, TaskLocals(ofRunningCode: ()))
         } else if let bytes = body.bytesInMemory {
             result.httpBody = body.isEmpty ? nil : bytes
-            return try CheckedRequest(wellFormed: result)
         } else if body.pieces.count == 1, let file = body.files.first {
-            return try CheckedRequest(wellFormed: result, body: .file(file))
+            sent = .file(file)
         } else {
-            return try CheckedRequest(
-                wellFormed: result,
-                body: .stream({ [body] in body.makeStream() }, length: body.length)
-            )
+            sent = .stream({ [body] in body.makeStream() }, length: body.length)
         }
+        return try CheckedRequest(wellFormed: result, to: url, body: sent)
     }
 }
 

@@ -23,7 +23,7 @@ public struct HTTPRequest: Sendable, Identifiable {
 
     /// Creates a request to a URL, which is used unchanged.
     public init(_ method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
-        contents = Contents(Values(method: method, headers: headers, body: body, parts: URLParts(url), url: url))
+        contents = Contents(Values(method: method, headers: headers, body: body, target: .url(SplitURL(url))))
     }
 
     /// Creates a request from parts.
@@ -49,7 +49,7 @@ public struct HTTPRequest: Sendable, Identifiable {
     ) {
         let path = PercentEncoding.encode(path, allowing: PercentEncoding.path)
         let parts = URLParts(scheme: scheme, host: host, port: port, path: path)
-        contents = Contents(Values(method: method, headers: headers, body: body, parts: parts))
+        contents = Contents(Values(method: method, headers: headers, body: body, target: .parts(parts)))
         if !query.isEmpty { self.query = query }
     }
 
@@ -75,12 +75,22 @@ public struct HTTPRequest: Sendable, Identifiable {
     }
 
     package var parts: URLParts {
-        _read { yield values.parts }
-        _modify { yield &values.parts }
+        get {
+            switch values.target {
+            case .url(let url): url.parts
+            case .parts(let parts): parts
+            }
+        }
+        set { values.target = .parts(newValue) }
     }
 
-    /// Returns the URL that the parts make up.
-    func makeURL() throws(URLClientError) -> URL { try parts.makeURL(like: values.url) }
+    /// Returns the URL that the parts make up: the one with which the request was created, if that can be sent as it is.
+    func makeURL() throws(URLClientError) -> URL {
+        if case .url(let known) = values.target, (try? CheckedRequest.checkedURL(known.url)) == known.url {
+            return known.url
+        }
+        return try parts.makeURL()
+    }
 
     package var options: HTTPRequestOptions {
         _read { yield values.options }
@@ -106,10 +116,13 @@ public struct HTTPRequest: Sendable, Identifiable {
         var method: HTTPMethod
         var headers: HTTPHeaders
         var body: HTTPBody
-        var parts: URLParts
+        var target: Target
         var options = HTTPRequestOptions()
-        /// The URL that the request was created with.
-        var url: URL?
+    }
+
+    private enum Target: Sendable {
+        case url(SplitURL)
+        case parts(URLParts)
     }
 
     /// SAFETY: changed only by the one value that refers to it.

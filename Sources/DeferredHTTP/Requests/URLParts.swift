@@ -1,3 +1,4 @@
+internal import DeferredCore
 import DeferredNetworking
 package import Foundation
 
@@ -16,8 +17,12 @@ package struct URLParts: Sendable, Hashable {
     package var path = ""
     package var query: String?
 
-    /// The parts that few requests have, in one reference, so that the others are copied faster.
-    private var rare = Rare.none
+    package var user: String?
+    package var password: String?
+    var fragment: String?
+
+    /// A segment that was appended to the path, and that would leave its folder.
+    var refusedSegment: String?
 
     /// True if the host was filled in by ``ApplyEnvironment``, and is still at that scheme and port.
     private(set) var isHostOfEnvironment = false
@@ -28,44 +33,6 @@ package struct URLParts: Sendable, Hashable {
         self.host = host
         self.port = port
         self.path = path
-    }
-
-    package var user: String? {
-        get { rare.parts.user }
-        set { rare.parts.user = newValue }
-    }
-
-    package var password: String? {
-        get { rare.parts.password }
-        set { rare.parts.password = newValue }
-    }
-
-    var fragment: String? {
-        get { rare.parts.fragment }
-        set { rare.parts.fragment = newValue }
-    }
-
-    /// A segment that was appended to the path, and that would leave its folder.
-    var refusedSegment: String? {
-        get { rare.parts.refusedSegment }
-        set { rare.parts.refusedSegment = newValue }
-    }
-
-    private struct RareParts: Sendable, Hashable {
-        var refusedSegment: String?
-        var user: String?
-        var password: String?
-        var fragment: String?
-    }
-
-    private indirect enum Rare: Sendable, Hashable {
-        case none
-        case some(RareParts)
-
-        var parts: RareParts {
-            get { if case .some(let parts) = self { parts } else { RareParts() } }
-            set { self = newValue == RareParts() ? .none : .some(newValue) }
-        }
     }
 
     /// nil without a host.
@@ -94,9 +61,7 @@ package struct URLParts: Sendable, Hashable {
     }
 
     /// Returns the URL, with `https` as the default scheme.
-    ///
-    /// - Parameter known: A URL that may be the same. Parsing its text again would take longer than all the rest.
-    func makeURL(like known: URL? = nil) throws(URLClientError) -> URL {
+    func makeURL() throws(URLClientError) -> URL {
         if let refusedSegment {
             throw .invalidRequest(
                 reason:
@@ -109,7 +74,6 @@ package struct URLParts: Sendable, Hashable {
         try RequestGrammar.check(scheme: scheme)
         try RequestGrammar.check(port: port)
         let text = text(scheme, authority)
-        if let known, known.baseURL == nil, known.absoluteString.hasBytes(of: text) { return known }
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw .invalidRequest(reason: "\(DisplayText.quoted(redacted)) is not a URL")
         }
@@ -193,5 +157,21 @@ package struct URLParts: Sendable, Hashable {
             )
         }
         return "%25" + zone
+    }
+}
+
+/// A URL, and its parts once somebody has asked for them: a request through a chain that doesn't takes 4 % fewer instructions.
+final class SplitURL: Sendable {
+    let url: URL
+    private let known = Lock<URLParts?>(nil)
+
+    init(_ url: URL) { self.url = url }
+
+    var parts: URLParts {
+        known.withLock { known in
+            let parts = known ?? URLParts(url)
+            known = parts
+            return parts
+        }
     }
 }

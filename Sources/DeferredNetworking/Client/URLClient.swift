@@ -108,7 +108,7 @@ public final class URLClient: Sendable {
     }
 
     func policies(_ options: RequestOptions) -> RequestPolicies {
-        guard options.retries != nil || options.validation != nil else { return policies }
+        if case (nil, nil) = (options.retries, options.validation) { return policies }
         return RequestPolicies(
             retries: options.retries ?? policies.retries,
             authentication: policies.authentication,

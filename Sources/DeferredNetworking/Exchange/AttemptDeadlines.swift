@@ -11,20 +11,27 @@ import FoundationNetworking
 /// Activity doesn't move the timer, it only updates the time of the last activity. A timer that fires too early checks
 /// this time and waits for the rest. So activity takes no lock.
 ///
-/// The closures and the timer retain what they capture from ``begin(silence:afterReading:_:)`` until ``end()``.
+/// It retains the owner of the attempt from ``begin(for:)`` until ``end()``.
 final class AttemptDeadlines: Sendable {
-    /// A structure, because a lock wraps closures that it gives out by themselves once more in thunks.
-    private struct Closures {
-        let silence: @Sendable () -> Duration?
-        let afterReading: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
-        let expire: @Sendable (any Error) -> Void
+    /// The exchange of the attempt.
+    protocol Owner: AnyObject, Sendable {
+        /// The time since the connection's last byte, as the system tells it. Looked at only when the idle deadline would
+        /// expire: many bytes, such as those of a handshake, are no events.
+        var silence: Duration? { get }
+
+        /// Calls a closure once the engine has read what has come. If the process was stopped for a while, the answer may
+        /// have been there in time.
+        func afterReading(_ body: @escaping @Sendable () -> Void)
+
+        /// Ends the attempt that has these deadlines.
+        func abort(with error: any Error, by deadlines: AttemptDeadlines)
     }
 
     private struct State {
         var timer: ClockTimer?
 
         /// Nil before the beginning and after the end.
-        var closures: Closures?
+        var owner: (any Owner)?
         var isForgiven: (@Sendable () -> Bool)?
     }
 
@@ -84,20 +91,9 @@ final class AttemptDeadlines: Sendable {
     }
 
     /// Begins. Called once.
-    ///
-    /// - Parameters:
-    ///   - silence: returns the time since the connection's last byte, as the system tells it. Looked at only when the
-    ///     idle deadline would expire: many bytes, such as those of a handshake, are no events.
-    ///   - afterReading: calls its argument once the engine has read what has come. If the process was stopped for a while,
-    ///     the answer may have been there in time.
-    ///   - expire: takes the error that ends the attempt.
-    func begin(
-        silence: @escaping @Sendable () -> Duration? = { nil },
-        afterReading: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil,
-        _ expire: @escaping @Sendable (any Error) -> Void
-    ) {
+    func begin(for owner: some Owner) {
         note(stopwatch.elapsed)
-        state.withLock { $0.closures = Closures(silence: silence, afterReading: afterReading, expire: expire) }
+        state.withLock { $0.owner = owner }
         check(at: nextDeadline?.time)
     }
 
@@ -127,7 +123,7 @@ final class AttemptDeadlines: Sendable {
     }
 
     func end() {
-        let (timer, _) = state.withLock { ($0.timer.take(), $0.closures.take()) }
+        let (timer, _) = state.withLock { ($0.timer.take(), $0.owner.take()) }
         timer?.cancel()
     }
 
@@ -135,7 +131,7 @@ final class AttemptDeadlines: Sendable {
     private func check(at time: Duration?, hasRead: Bool = false) {
         let old = state.withLock { state in
             let old = state.timer.take()
-            guard state.closures != nil, let time else { return old }
+            guard state.owner != nil, let time else { return old }
             state.timer = stopwatch.timer(at: time) { self.check(hasRead: hasRead) }
             return old
         }
@@ -144,20 +140,21 @@ final class AttemptDeadlines: Sendable {
 
     /// - Parameter hasRead: True if the engine has read what has come, or has had the time for it.
     private func check(hasRead: Bool = false) {
-        let (isForgiven, closures) = state.withLock { ($0.isForgiven, $0.closures) }
+        let (isForgiven, owner) = state.withLock { ($0.isForgiven, $0.owner) }
         if isForgiven?() == true { noteActivity() }
         // The system's time is no other clock's.
-        let lastByte = clock is ContinuousClock ? closures?.silence() : nil
+        let lastByte = clock is ContinuousClock ? owner?.silence : nil
         let now = stopwatch.elapsed
         if let lastByte { note(now - lastByte) }
         if isWaiting.load(ordering: .relaxed) { note(now) }
         guard let (time, reason) = nextDeadline, time <= now else { return check(at: nextDeadline?.time) }
-        if !hasRead, let afterReading = closures?.afterReading {
+        if hasRead {
+            owner?.abort(with: error(reason), by: self)
+        } else {
             // The engine's thread may be busy for long.
             check(at: now + Self.readingTime, hasRead: true)
-            return afterReading { self.check(hasRead: true) }
+            owner?.afterReading { self.check(hasRead: true) }
         }
-        closures?.expire(error(reason))
     }
 
     private var nextDeadline: (time: Duration, reason: Reason)? {

@@ -9,7 +9,6 @@ import FoundationNetworking
 extension Exchange {
     /// Performs the actions of an attempt, and those that are decided meanwhile.
     func perform(_ attempt: inout Attempt?) {
-        guard attempt != nil else { return }
         while let action = state.withLock({ $0.next(&attempt) }) {
             if case .storeCookies(let head) = action { return store(head, andPerform: &attempt) }
             perform(action, &attempt!)
@@ -100,10 +99,7 @@ extension Exchange {
         )
         if let error = deadlines.passed { throw error }
         state.withLock { $0.parts.deadlines = deadlines }
-        deadlines.begin(
-            silence: { self.task?.silence },
-            afterReading: { body in if let task = self.task { task.afterReading(body) } else { body() } }
-        ) { self.abort(with: $0, by: deadlines) }
+        deadlines.begin(for: self)
     }
 
     private func start(_ request: CheckedRequest, _ number: Int) {

@@ -11,9 +11,10 @@ extension Exchange {
         _ settings: Settings = Settings(),
         delegate: (any ExchangeDelegate)? = nil,
         to receiver: any ResponseReceiver,
-        completion: @escaping Completion
+        completion: @escaping Completion.Body
     ) -> Exchange {
-        let exchange = Exchange(request, settings, delegate: delegate, to: receiver, completion: completion)
+        let completion = Completion(body: completion)
+        let exchange = Exchange(request, settings, delegate: delegate, to: Attempt(receiver), completion: completion)
         exchange.begin()
         exchange.admitted(retained)
         return exchange
@@ -50,11 +51,6 @@ extension Exchange {
         handle { if $0.machine.isCurrent(task) { $0.machine.abort(with: error) } }
     }
 
-    /// Ends the attempt that has these deadlines, unless it has ended.
-    func abort(with error: any Error, by deadlines: AttemptDeadlines) {
-        handle(error) { if $0.parts.deadlines === deadlines { $0.machine.abort(with: error) } }
-    }
-
     /// Begins, or begins again after a pause.
     ///
     /// - Parameter retained: The engine for all tasks.
@@ -68,18 +64,17 @@ extension Exchange {
     /// - Parameter error: The error that the event ends the attempt or the request with, if it is one that may.
     func handle(_ error: (any Error)? = nil, _ event: (inout State) -> Void) {
         var attempt: Attempt?
-        let (step, lateTask) = state.withLock { state in
+        let (isTaken, step, lateTask) = state.withLock { state in
             let count = state.machine.actions.count
             event(&state)
             // A task that a deadline ends is told so before anybody can begin another attempt, which must not get the
             // same connection, and after the machine, which is not to take its end for another one.
             let isLate = state.machine.actions.count > count && error?.isLate == true
             let lateTask = isLate ? state.parts.task : nil
-            attempt = state.take()
-            return (state.machine.step.take(), lateTask)
+            return (state.take(&attempt), state.machine.step.take(), lateTask)
         }
         lateTask?.expire()
-        perform(&attempt)
+        if isTaken { perform(&attempt) }
         if let step { perform(step) }
     }
 
@@ -96,9 +91,9 @@ extension Exchange {
             events?.report(.retried(attempt: attempt, after: duration), failure: error?.naming(url))
             pause(duration, round: round)
         case .deliver(let response):
-            state.withLock { $0.completion.take() }?(.success(response)) { _ in }
+            state.withLock { $0.completion.take() }?.body(.success(response)) { _ in }
         case .finish(let result):
-            state.withLock { $0.completion.take() }?(result.mapError { $0.naming(url) }) { conclude($0) }
+            state.withLock { $0.completion.take() }?.body(result.mapError { $0.naming(url) }) { conclude($0) }
             settings.transport?.left(identifier)
         case .finishStream(let error):
             conclude(error?.naming(url))
@@ -147,6 +142,19 @@ extension Exchange {
         timer?.cancel()
         stop?()
         events?.report(.finished(error))
+    }
+}
+
+extension Exchange: AttemptDeadlines.Owner {
+    var silence: Duration? { task?.silence }
+
+    func afterReading(_ body: @escaping @Sendable () -> Void) {
+        if let task { task.afterReading(body) } else { body() }
+    }
+
+    /// Ends the attempt, unless it has ended.
+    func abort(with error: any Error, by deadlines: AttemptDeadlines) {
+        handle(error) { if $0.parts.deadlines === deadlines { $0.machine.abort(with: error) } }
     }
 }
 

@@ -18,15 +18,22 @@ import FoundationNetworking
 package final class Exchange: Sendable {
     typealias Machine = ExchangeStateMachine
 
-    /// Makes the caller's value, calls `conclude` with the error if there is none, and ends the caller's task.
-    typealias Completion =
-        @Sendable (_ result: Result<ReceivedResponse, any Error>, _ conclude: ((any Error)?) -> Void) -> Void
+    /// The end of the caller's task. A structure, since a closure that a lock gives out is wrapped in others on its way.
+    struct Completion: Sendable {
+        /// Makes the caller's value, calls `conclude` with the error if there is none, and ends the task.
+        typealias Body =
+            @Sendable (_ result: Result<ReceivedResponse, any Error>, _ conclude: ((any Error)?) -> Void) -> Void
+
+        let body: Body
+    }
 
     struct State {
         var machine: Machine
 
-        /// Nil while a thread performs actions, and has it.
         var attempt: Attempt?
+
+        /// True while a thread performs actions, and has the attempt.
+        var isPerforming = false
 
         /// The one that performs nothing until cookies are stored.
         var parked: Attempt?
@@ -48,16 +55,18 @@ package final class Exchange: Sendable {
         var redirectAnswer: RedirectAnswer?
 
         /// Takes the attempt, if there are actions to perform, and no other thread has it.
-        mutating func take() -> Attempt? {
-            var taken: Attempt?
-            if !machine.actions.isEmpty { swap(&taken, &attempt) }
-            return taken
+        mutating func take(_ taken: inout Attempt?) -> Bool {
+            if isPerforming || machine.actions.isEmpty { return false }
+            swap(&taken, &attempt)
+            isPerforming = true
+            return true
         }
 
         /// Takes the next action to perform on an attempt. If there is none, takes that back.
         mutating func next(_ taken: inout Attempt?) -> Machine.Action? {
             if let action = machine.actions.popFirst() { return action }
             swap(&taken, &attempt)
+            isPerforming = false
             return nil
         }
     }
@@ -153,14 +162,14 @@ package final class Exchange: Sendable {
         _ request: CheckedRequest,
         _ settings: Settings,
         delegate: (any ExchangeDelegate)? = nil,
-        to receiver: any ResponseReceiver,
-        completion: @escaping Completion
+        to attempt: Attempt,
+        completion: Completion
     ) {
         url = request.url
         let hasClosures =
             settings.redirects.isCustom || settings.policies.hasClosures || settings.onInterimResponse != nil
         locals = hasClosures ? TaskLocals(ofRunningCode: ()) : nil
-        wantsOwnConnection = receiver.wantsOwnConnection || settings.rateLimit != nil
+        wantsOwnConnection = attempt.receiver.wantsOwnConnection || settings.rateLimit != nil
         let delegate = delegate ?? settings.events
         isMeasured = delegate?.isMeasured ?? false
         state = Lock(
@@ -171,7 +180,7 @@ package final class Exchange: Sendable {
                     redirectLimit: settings.redirects.limit,
                     homeFields: settings.homeFields
                 ),
-                attempt: Attempt(receiver),
+                attempt: attempt,
                 parts: Parts(delegate: delegate),
                 completion: completion
             )

@@ -364,7 +364,9 @@ struct ExchangeStateMachine {
     }
 
     /// Returns true for a 401 from the origin that the caller named, if another credential may help.
-    func isChallenge(_ head: ResponseHead?) -> Bool {
+    ///
+    /// It changes nothing, but is mutating, since Swift would copy the whole structure for it otherwise.
+    mutating func isChallenge(_ head: ResponseHead?) -> Bool {
         guard let head, head.status == 401, authenticates, challenges < Self.challengeLimit, !original.hasOneShotBody
         else { return false }
         return Origin(of: head.url) == Origin(of: original.url)

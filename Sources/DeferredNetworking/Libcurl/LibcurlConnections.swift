@@ -336,7 +336,7 @@ final class LibcurlConnections {
     }
 
     private func change(of task: LibcurlTask, _ change: (inout ConnectionQueue) -> Void) {
-        starting += task.engine.change(at: task.origin, on: task.thread, change)
+        for next in task.engine.change(at: task.origin, on: task.thread, change) { starting.append(next) }
     }
 }
 #endif

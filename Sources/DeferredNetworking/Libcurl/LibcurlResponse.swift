@@ -67,8 +67,8 @@ struct LibcurlResponse: ~Copyable {
 
     // MARK: The head
 
-    /// Checks the beginning of a line of a head, before it is added.
-    func check(line: UnsafeRawBufferPointer) throws(ResponseHeadParser.Flaw) { try parser.check(line) }
+    /// Checks the beginning of a line of a head, before it is added. Mutating, since otherwise Swift copies the structure.
+    mutating func check(line: UnsafeRawBufferPointer) throws(ResponseHeadParser.Flaw) { try parser.check(line) }
 
     /// Adds a line of a head or of a trailer.
     ///

@@ -109,7 +109,7 @@ final class LibcurlTask: EngineTask {
     static func key(of url: URL) -> String {
         var text = url.absoluteString
         return text.withUTF8 { text in
-            let isSecure = text.starts(with: "https:".utf8)
+            let isSecure = text[4] == UInt8(ascii: "s")
             var authority = text.dropFirst(isSecure ? 8 : 7).prefix {
                 $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
             }

@@ -94,8 +94,8 @@ struct ResponseHeadParser {
 
     private mutating func begin(_ line: Bytes) throws(Flaw) {
         let version = Self.text(Bytes(rebasing: line.prefix { $0 != UInt8(ascii: " ") }))
-        isInVersion1 = version.hasPrefix("HTTP/1.")
         start = (version, try Self.status(of: line, in: version))
+        isInVersion1 = version != "HTTP/2"
         headers.fields.reserveCapacity(Self.usualFields)
     }
 

@@ -1,11 +1,11 @@
-import Foundation
-
-// MARK: The URL
+package import Foundation
 
 extension CheckedRequest {
     /// Returns `url` as an absolute URL with a lower-case scheme, if a request can be sent to it.
-    static func checkedURL(_ url: URL?) throws(URLClientError) -> URL {
-        guard let url = url?.absoluteURL else { throw missingURL }
+    package static func checkedURL(_ url: URL?) throws(URLClientError) -> URL {
+        guard let url = url?.absoluteURL else {
+            throw .invalidRequest(reason: "it has no URL; set one such as \"https://host/path\"")
+        }
         guard let scheme = url.scheme else {
             throw .invalidRequest(
                 reason: "the URL \(DisplayText.quoted(url)) is relative; "
@@ -16,20 +16,28 @@ extension CheckedRequest {
         guard let host = url.host(percentEncoded: true), !host.isEmpty else {
             throw .invalidRequest(reason: "the URL \(DisplayText.quoted(url)) has no host; write \"https://host/path\"")
         }
-        try RequestGrammar.check(port: url.port, of: DisplayText.quoted(url))
+        let port = url.port
+        try RequestGrammar.check(port: port, of: DisplayText.quoted(url))
+        // One that no integer can hold is none for Foundation, which has to parse the URL again to tell.
+        let mayHavePort = url.absoluteString.withBytes { $0.count { $0 == UInt8(ascii: ":") } } > 1
+        if port == nil, mayHavePort, URLComponents(string: url.absoluteString)?.rangeOfPort != nil {
+            throw refusal(of: url)
+        }
         guard !DisplayText.hasControls(url.absoluteString) else {
             throw .invalidRequest(
                 reason: "the URL \(DisplayText.quoted(url)) contains control characters; percent-encode them"
             )
         }
-        let lowercased = scheme.lowercased()
-        guard scheme != lowercased else { return url }
-        return URL(string: lowercased + url.absoluteString.dropFirst(scheme.count)) ?? url
+        return withLowercaseScheme(url)
     }
 
-    static let missingURL = URLClientError.invalidRequest(
-        reason: "it has no URL; set one such as \"https://host/path\""
-    )
+    /// Returns a URL of HTTP with its scheme in lower case.
+    package static func withLowercaseScheme(_ url: URL) -> URL {
+        let (text, a) = (url.absoluteString, UInt8(ascii: "a"))
+        if text.withBytes({ $0.prefix { $0 != UInt8(ascii: ":") }.allSatisfy { $0 >= a } }) { return url }
+        let scheme = text.prefix { $0 != ":" }
+        return URL(string: scheme.lowercased() + text.dropFirst(scheme.count)) ?? url
+    }
 
     /// Returns the error for a URL that looked right, but that the engine can't read. Engines differ in the hosts that
     /// they accept.

@@ -78,16 +78,17 @@ package final class CheckedRequest: Sendable {
         hasCache: Bool = false
     ) throws(URLClientError) {
         var result = request
-        let url = try Self.checkedURL(request.url)
+        let original = request.url
+        let url = try Self.checkedURL(original)
         // Each change of a request that somebody else has, too, copies all of it.
-        if url != request.url { result.url = url }
+        if url != original { result.url = url }
         if let method = request.httpMethod {
             try RequestGrammar.check(method: method)
         }
-        for (name, value) in (result.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
+        for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
             try RequestGrammar.check(fieldNamed: name, value: value)
         }
-        try self.init(wellFormed: result, body: body, hasCache: hasCache)
+        try self.init(wellFormed: result, to: url, body: body, hasCache: hasCache)
     }
 
     /// Returns this request with the default headers of an engine that can connect to its host.
@@ -106,19 +107,21 @@ package final class CheckedRequest: Sendable {
             try RequestGrammar.check(fieldNamed: name, value: value)
             copy.setValue(value, forHTTPHeaderField: name)
         }
-        return try CheckedRequest(CheckedRequest(wellFormed: copy, body: body, hasCache: hasCache), timeout: timeout)
+        let checked = try CheckedRequest(wellFormed: copy, to: url, body: body, hasCache: hasCache)
+        return CheckedRequest(checked, timeout: timeout)
     }
 
     /// Checks what the grammar of a request's parts doesn't tell.
     ///
-    /// - Parameter request: Made of parts that were checked by `RequestGrammar`. Its URL is absolute, has a host, and
-    ///   its scheme is `http` or `https` in lower case.
+    /// - Parameters:
+    ///   - request: Made of parts that were checked by `RequestGrammar`.
+    ///   - url: Its URL, which is absolute, has a host, and whose scheme is `http` or `https` in lower case.
     package init(
         wellFormed request: URLRequest,
+        to url: URL,
         body: Body = .inRequest,
         hasCache: Bool = false
     ) throws(URLClientError) {
-        guard let url = request.url else { throw Self.missingURL }
         var result = request
         let fields = request.allHTTPHeaderFields ?? [:]
         if let encoding = Self.value(of: "Transfer-Encoding", in: fields) {

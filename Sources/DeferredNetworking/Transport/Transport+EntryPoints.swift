@@ -2,45 +2,45 @@ package import DeferredTask
 package import Foundation
 
 #if canImport(FoundationNetworking)
-package import FoundationNetworking
+import FoundationNetworking
 #endif
 
-/// The three ways to take a response, for a chain of loaders. Their requests are checked by `check`, when their beginning
-/// has been reported.
+/// The three ways to take a response, for a chain of loaders.
 extension Transport {
     /// Begins a request whose response is gathered in memory, and reports the progress of the body in one direction.
     package func gather(
-        _ original: URLRequest,
-        _ check: @autoclosure () throws(URLClientError) -> CheckedRequest,
+        _ request: CheckedRequest,
         options: URLClient.RequestOptions,
         counting direction: BodyProgress.Direction,
         in reporter: ProgressReporter
     ) -> Task<(body: Data, head: ResponseHead)> {
-        gather(original, check, options: options, policies: .ofChain, counting: direction, in: reporter) { ($0, $1) }
+        gather(request.request, { request }, options: options, policies: .ofChain, counting: direction, in: reporter) {
+            ($0, $1)
+        }
     }
 
     /// Begins a request whose response is read as it arrives, with any kind of request body.
     package func stream(
-        _ original: URLRequest,
-        _ check: @autoclosure () throws(URLClientError) -> CheckedRequest,
+        _ request: CheckedRequest,
         options: URLClient.RequestOptions,
         in reporter: ProgressReporter
     ) -> Task<(body: HTTPBodyStream, head: ResponseHead)> {
-        stream(original, check, options: options, policies: .ofChain, in: reporter, requiring: { _ in }) { ($0, $1) }
+        stream(request.request, { request }, options: options, policies: .ofChain, in: reporter, requiring: { _ in }) {
+            ($0, $1)
+        }
     }
 
     /// Begins a download into a file, with any kind of request body. It succeeds once the file is complete.
     package func download(
-        _ original: URLRequest,
-        _ check: @autoclosure () throws(URLClientError) -> CheckedRequest,
+        _ request: CheckedRequest,
         to destination: URL,
         resuming: Bool,
         options: URLClient.RequestOptions,
         in reporter: ProgressReporter
     ) -> Task<ResponseHead> {
         download(
-            original,
-            check,
+            request.request,
+            { request },
             to: destination,
             resuming: resuming,
             options: options,
@@ -66,9 +66,8 @@ extension Transport {
     ) -> Task<Value> {
         let onProgress = reporter.counting(direction)
         let data = DataReceiver(limit: configuration.maximumBodySize, onProgress: onProgress)
-        let receiver: any ResponseReceiver =
-            resumable.map { ResumableUploadReceiver($0, data) } ?? data
-        return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) {
+        let attempt = Exchange.Attempt(resumable.map { ResumableUploadReceiver($0, data) } ?? data)
+        return begin(original, check, options: options, policies: policies, reporter: reporter, to: attempt) {
             try make($0.data.body, $0.data.head)
         }
     }
@@ -88,7 +87,7 @@ extension Transport {
             onProgress: reporter.counting(.received),
             check: headCheck
         )
-        return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) {
+        return begin(original, check, options: options, policies: policies, reporter: reporter, to: .init(receiver)) {
             try make($0.stream.body, $0.stream.head)
         }
     }
@@ -104,7 +103,7 @@ extension Transport {
         as make: @escaping @Sendable (ResponseHead) throws -> Value
     ) -> Task<Value> {
         let receiver = FileReceiver(to: destination, resuming: resuming, onProgress: reporter.countingFile())
-        return begin(original, check, options: options, policies: policies, reporter: reporter, to: receiver) {
+        return begin(original, check, options: options, policies: policies, reporter: reporter, to: .init(receiver)) {
             try make($0.file)
         }
     }

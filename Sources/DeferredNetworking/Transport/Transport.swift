@@ -85,16 +85,16 @@ package final class Transport: Sendable {
         options: URLClient.RequestOptions,
         policies: RequestPolicies,
         reporter: ProgressReporter,
-        to receiver: any ResponseReceiver,
+        to attempt: Exchange.Attempt,
         as make: @escaping @Sendable (ReceivedResponse) throws -> Value
     ) -> Task<Value> {
         let promise = Task<Value>.Promise()
-        let completion: Exchange.Completion = { received, conclude in
+        let completion = Exchange.Completion { received, conclude in
             let result = received.flatMap { response in Result { try make(response) } }
             if case .failure(let error) = result { conclude(error) } else { conclude(nil) }
             promise.fill(with: result)
         }
-        switch makeExchange(original, check, options, policies, reporter, receiver, completion) {
+        switch makeExchange(original, check, options, policies, reporter, attempt, completion) {
         case .success(let exchange):
             // It may keep the promise: an exchange always ends.
             let task = Task<Value>(producedBy: promise.storage, .reporting(reporter)) { exchange.cancel() }
@@ -111,8 +111,8 @@ package final class Transport: Sendable {
         _ options: URLClient.RequestOptions,
         _ policies: RequestPolicies,
         _ reporter: ProgressReporter,
-        _ receiver: any ResponseReceiver,
-        _ completion: @escaping Exchange.Completion
+        _ attempt: Exchange.Attempt,
+        _ completion: Exchange.Completion
     ) -> Result<Exchange, any Error> {
         let (identifier, engine) = state.withLock { state in
             defer { state.nextIdentifier += 1 }
@@ -157,7 +157,7 @@ package final class Transport: Sendable {
             rateLimit: options.rateLimit
         )
         if let priority = options.priority { settings.configure = { $0.priority = priority } }
-        return .success(Exchange(checked, settings, to: receiver, completion: completion))
+        return .success(Exchange(checked, settings, to: attempt, completion: completion))
     }
 
     func arrived(_ request: Exchange) {

@@ -67,7 +67,8 @@ struct AttemptDeadlinesTests {
             { _ in expired.fill() }
         )
         await expired.value
-        #expect(answers.entries.count == 4)
+        // Once more when the engine has read what has come.
+        #expect(answers.entries.count == 5)
         deadlines.end()
     }
 
@@ -92,5 +93,28 @@ struct AttemptDeadlinesTests {
         clock.advance(by: .milliseconds(500))
         await expired.value
         deadlines.end()
+    }
+}
+
+/// An attempt whose engine has read all that has come.
+private final class Attempt: AttemptDeadlines.Owner {
+    private let lastByte: @Sendable () -> Duration?
+    private let expire: @Sendable (any Error) -> Void
+
+    init(silence: @escaping @Sendable () -> Duration?, expire: @escaping @Sendable (any Error) -> Void) {
+        (lastByte, self.expire) = (silence, expire)
+    }
+
+    var silence: Duration? { lastByte() }
+    func afterReading(_ body: @escaping @Sendable () -> Void) { body() }
+    func abort(with error: any Error, by deadlines: AttemptDeadlines) { expire(error) }
+}
+
+extension AttemptDeadlines {
+    fileprivate func begin(
+        silence: @escaping @Sendable () -> Duration? = { nil },
+        _ expire: @escaping @Sendable (any Error) -> Void
+    ) {
+        begin(for: Attempt(silence: silence, expire: expire))
     }
 }

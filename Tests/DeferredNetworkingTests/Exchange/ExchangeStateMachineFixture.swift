@@ -271,6 +271,6 @@ extension Exchange {
 
     /// An exchange that is never begun.
     static func idle(_ request: CheckedRequest, to receiver: any ResponseReceiver = DataReceiver()) -> Exchange {
-        Exchange(request, Settings(), to: receiver) { _, _ in }
+        Exchange(request, Settings(), to: Attempt(receiver), completion: Completion { _, _ in })
     }
 }

@@ -49,7 +49,8 @@ package final class InFlightRequests: Sendable {
     /// An execution or a response's stream, which a reset cancels.
     private enum InFlight: Sendable {
         case execution(HTTPExecution)
-        case stream(WeakStream)
+        /// Indirect, since a weak reference is moved by the runtime.
+        indirect case stream(WeakStream)
 
         var asExecution: HTTPExecution? {
             if case .execution(let execution) = self { execution } else { nil }

@@ -49,7 +49,7 @@ extension HTTPRequest {
     fileprivate mutating func addHeaders(of environment: Prepared) {
         let own = headers
         headers.addMissing(from: environment.original.headers)
-        self[HomeFieldsOption.self] += headers.fields.dropFirst(own.count).map(\.name)
+        self[OriginBoundFieldsOption.self] += headers.fields.dropFirst(own.count).map(\.name)
     }
 }
 
@@ -100,7 +100,7 @@ extension ApplyEnvironment: CustomReflectable {
 }
 
 /// The names of the header fields that an environment has added.
-enum HomeFieldsOption: HTTPRequestOption {
+enum OriginBoundFieldsOption: HTTPRequestOption {
     static let defaultValue: [String] = []
 }
 

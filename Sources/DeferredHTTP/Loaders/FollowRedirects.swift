@@ -73,12 +73,12 @@ public struct FollowRedirects: HTTPLink, ArrangedLink {
         }
         result.parts = URLParts(target)
         if Origin(of: url) != Origin(of: target) {
-            let own = Set(request[HomeFieldsOption.self].map { $0.lowercased() })
+            let own = Set(request[OriginBoundFieldsOption.self].map { $0.lowercased() })
             result.headers.fields.removeAll { field in
                 let name = field.name.lowercased()
                 return own.contains(name) || RedirectRules.isBoundToOrigin(name)
             }
-            result[HomeFieldsOption.self] = []
+            result[OriginBoundFieldsOption.self] = []
         } else if response.request.parts.isHostOfEnvironment, let host = result.host {
             // An environment after this loader, or before it, has named the server, which gets its headers and credentials.
             result.parts.setHostOfEnvironment(host)

@@ -59,7 +59,7 @@ public struct URLSessionLoader: HTTPLoader {
         }
         var options = URLClient.RequestOptions()
         options.idle = request.timeout
-        options.homeFields = request[HomeFieldsOption.self]
+        options.originBoundFields = request[OriginBoundFieldsOption.self]
         options.task = task.execution.identity.uuid
         options.onInterimResponse = request.onInterimResponse
         options.cachePartition = request[CachePartitionOption.self]

@@ -27,7 +27,7 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         var observers: [Observer] = []
         /// The owner of an execution for several tasks, until the result.
         var shared: SharedExecution?
-        /// How often the request had been changed for the task that completed this.
+        /// The number of changes of the request for the task that completed this.
         var changesAtEnd = 0
 
         /// Returns the handlers of tasks whose request was changed so often.

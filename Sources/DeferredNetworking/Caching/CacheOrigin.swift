@@ -69,7 +69,8 @@ private struct OriginReceiver: ResponseReceiver {
     private var sentCount: Int64 = 0
 
     init(_ origin: CacheOrigin, _ task: CachedTask?) {
-        (self.origin, self.task) = (origin, task)
+        self.origin = origin
+        self.task = task
         stream = StreamReceiver(StreamBuffer(origin.configuration), onProgress: { _ in }) { _ = try $0.requiringHTTP() }
     }
 
@@ -116,7 +117,8 @@ private final class OriginObserver: ExchangeDelegate {
     let isMeasured: Bool
 
     init(_ task: CachedTask?, isMeasured: Bool) {
-        (self.task, self.isMeasured) = (task, isMeasured)
+        self.task = task
+        self.isMeasured = isMeasured
     }
 
     func noteActivity() { task?.tell(.activity) }

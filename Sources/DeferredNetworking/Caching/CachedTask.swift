@@ -38,7 +38,8 @@ final class CachedTask: EngineTask {
         as number: Int,
         in engine: CachingEngine
     ) {
-        (self.exchange, self.number) = (exchange, number)
+        self.exchange = exchange
+        self.number = number
         connection = engine.connection
         let outer = exchange.settings
         var settings = Exchange.Settings(redirects: .none, rateLimit: outer.rateLimit, configure: outer.configure)

@@ -11,7 +11,9 @@ final class CachingEngine: Engine {
     let configuration: URLClient.Configuration
 
     init(_ inner: any Engine, _ connection: URLClient.CacheConnection, _ configuration: URLClient.Configuration) {
-        (self.inner, self.connection, self.configuration) = (inner, connection, configuration)
+        self.inner = inner
+        self.connection = connection
+        self.configuration = configuration
     }
 
     var defaultHeaders: [String: String] { inner.defaultHeaders }

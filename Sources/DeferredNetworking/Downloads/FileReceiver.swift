@@ -28,7 +28,9 @@ struct FileReceiver: ResponseReceiver {
 
     /// - Parameter onProgress: receives the progress of the whole file, including bytes from earlier downloads.
     init(to destination: URL, resuming: Bool, onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in }) {
-        (self.destination, isResuming, self.onProgress) = (destination, resuming, onProgress)
+        self.destination = destination
+        isResuming = resuming
+        self.onProgress = onProgress
     }
 
     var wantsOwnConnection: Bool { true }

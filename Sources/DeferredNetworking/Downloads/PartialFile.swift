@@ -47,7 +47,8 @@ struct PartialFile {
         } else {
             let opened = try Self.createUnique(Self.stem(of: destination))
             (path, file) = opened
-            (length, isOurs) = (0, true)
+            length = 0
+            isOurs = true
         }
     }
 

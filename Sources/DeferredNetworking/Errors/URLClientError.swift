@@ -60,7 +60,9 @@ public struct URLClientError: Error, Sendable {
 
     /// Creates an error, for example in a test double of a client.
     public init(_ code: Code, url: URL? = nil, head: ResponseHead? = nil) {
-        (self.code, self.url, self.head) = (code, url, head)
+        self.code = code
+        self.url = url
+        self.head = head
     }
 
     /// Creates an error about a response.

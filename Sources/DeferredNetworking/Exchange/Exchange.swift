@@ -109,7 +109,7 @@ package final class Exchange: Sendable {
         var redirects = URLClient.RedirectPolicy.follow()
 
         /// The header fields, in lower case, that no redirect takes to another origin.
-        var homeFields: Set<String> = []
+        var originBoundFields: Set<String> = []
 
         /// Kept instead of the platform's; nil for those of the engine's settings.
         var deadlines: URLClient.Deadlines?
@@ -178,7 +178,7 @@ package final class Exchange: Sendable {
                     request,
                     settings.policies,
                     redirectLimit: settings.redirects.limit,
-                    homeFields: settings.homeFields
+                    originBoundFields: settings.originBoundFields
                 ),
                 attempt: attempt,
                 parts: Parts(delegate: delegate),

@@ -170,7 +170,7 @@ extension ExchangeStateMachine {
             to: request,
             after: chain,
             limit: redirectLimit,
-            homeFields: homeFields
+            originBoundFields: originBoundFields
         ) {
         case .follow(let proposal, let body):
             round += 1
@@ -263,7 +263,7 @@ extension ExchangeStateMachine {
         _ body: CheckedRequest.Body
     ) throws(URLClientError) -> CheckedRequest {
         var next = next
-        RedirectRules.confine(&next, like: proposal, homeFields: homeFields)
+        RedirectRules.confine(&next, like: proposal, originBoundFields: originBoundFields)
         // Another method than the proposed one has another body.
         return try request.following(next, body: next.httpMethod == proposal.httpMethod ? body : .inRequest)
     }

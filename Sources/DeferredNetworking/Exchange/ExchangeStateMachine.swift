@@ -96,7 +96,7 @@ struct ExchangeStateMachine {
     var request: CheckedRequest
     let policies: RequestPolicies
     let redirectLimit: Int
-    let homeFields: Set<String>
+    let originBoundFields: Set<String>
     private let authenticates: Bool
 
     private var attempts = 0
@@ -129,11 +129,13 @@ struct ExchangeStateMachine {
         _ request: CheckedRequest,
         _ policies: RequestPolicies = .none,
         redirectLimit: Int = RedirectRules.hopLimit,
-        homeFields: Set<String> = []
+        originBoundFields: Set<String> = []
     ) {
-        (original, self.request) = (request, request)
+        original = request
+        self.request = request
         self.policies = policies
-        (self.redirectLimit, self.homeFields) = (redirectLimit, homeFields)
+        self.redirectLimit = redirectLimit
+        self.originBoundFields = originBoundFields
         let authentication = policies.authentication
         authenticates = !authentication.isNone && request.value(of: "Authorization") == nil
         credential = authenticates ? authentication.preemptive : nil

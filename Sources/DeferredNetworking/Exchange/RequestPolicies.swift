@@ -17,7 +17,9 @@ final class RequestPolicies: Sendable {
         validation: URLClient.StatusValidation = .any,
         acceptsAnyPart: Bool = false
     ) {
-        (self.retries, self.authentication, self.validation) = (retries, authentication, validation)
+        self.retries = retries
+        self.authentication = authentication
+        self.validation = validation
         self.acceptsAnyPart = acceptsAnyPart
     }
 

@@ -34,7 +34,8 @@ struct ResumableUploadReceiver: ResponseReceiver {
     private var upload: URL?
 
     init(_ body: ResumableBody, _ response: DataReceiver) {
-        (self.body, self.response) = (body, response)
+        self.body = body
+        self.response = response
     }
 
     var isResumable: Bool { upload != nil }

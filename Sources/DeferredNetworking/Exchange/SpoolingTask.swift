@@ -34,8 +34,12 @@ final class SpoolingTask: EngineTask {
         as number: Int,
         on engine: any Engine
     ) {
-        (self.request, self.body, self.locals) = (request, body, locals)
-        (self.exchange, self.number, self.engine) = (exchange, number, engine)
+        self.request = request
+        self.body = body
+        self.locals = locals
+        self.exchange = exchange
+        self.number = number
+        self.engine = engine
     }
 
     func resume() {

@@ -46,7 +46,7 @@ struct LibcurlResponse: ~Copyable {
 
     /// The head, and the bytes of the body, that have come and were not taken yet.
     private var waitingHead: ResponseHead?
-    private var waiting = PieceGatherer()
+    private var waiting = PieceBuffer()
 
     init(of request: CheckedRequest) {
         parser = ResponseHeadParser(of: request.url)
@@ -113,7 +113,7 @@ struct LibcurlResponse: ~Copyable {
         if let decoder {
             guard try decode(chunk, decoder, deliver) else { return .full }
         } else {
-            guard !hasBytes || waiting.count + chunk.count <= PieceGatherer.size else { return .full }
+            guard !hasBytes || waiting.count + chunk.count <= PieceBuffer.size else { return .full }
             waiting.append(chunk)
         }
         count += Int64(chunk.count)
@@ -126,14 +126,14 @@ struct LibcurlResponse: ~Copyable {
         _ decoder: ContentDecoder,
         _ deliver: (ResponseHead?, Data?) throws -> Void
     ) throws -> Bool {
-        var isFull = waiting.count >= PieceGatherer.size
+        var isFull = waiting.count >= PieceBuffer.size
         while decodedCount < chunk.count {
             if isFull { return false }
             let end = min(decodedCount + Self.encodedPieceSize, chunk.count)
             let encoded = UnsafeRawBufferPointer(rebasing: chunk[decodedCount..<end])
             decodedCount = end
             try decoder.decode(encoded) { output in
-                if waiting.count + output.count > PieceGatherer.size {
+                if waiting.count + output.count > PieceBuffer.size {
                     // Perhaps more than the reader wants, but there is no way back.
                     let (head, bytes) = take()
                     try deliver(head, bytes)

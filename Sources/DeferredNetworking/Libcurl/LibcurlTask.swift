@@ -95,7 +95,8 @@ final class LibcurlTask: EngineTask {
         self.request = request
         origin = Self.key(of: request.url)
         isSecure = origin.hasPrefix("s/")
-        (self.exchange, self.number) = (exchange, number)
+        self.exchange = exchange
+        self.number = number
         self.engine = engine
         version = engine.options.version(
             of: request,

@@ -17,7 +17,8 @@ final class StreamedUploadSource: UploadSource {
 
     /// - Parameter onReady: Called on another thread when there is more after ``UploadRead/notYet``.
     init(_ body: StreamedBody, onReady: @escaping @Sendable () -> Void) {
-        (self.body, self.onReady) = (body, onReady)
+        self.body = body
+        self.onReady = onReady
         feed = UploadFeed(body, onReady: onReady)
     }
 
@@ -114,7 +115,9 @@ private final class UploadFeed: Sendable {
     private let onReady: @Sendable () -> Void
 
     init(_ body: StreamedBody, onReady: @escaping @Sendable () -> Void) {
-        (stream, trailers, self.onReady) = (body.open(), body.trailers, onReady)
+        stream = body.open()
+        trailers = body.trailers
+        self.onReady = onReady
         let running = _Concurrency.Task { await self.run() }
         state.withLock { $0.running = running }
     }

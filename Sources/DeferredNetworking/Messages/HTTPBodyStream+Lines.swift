@@ -34,7 +34,8 @@ package struct LineIterator: AsyncIteratorProtocol {
     private let takesRest: Bool
 
     package init(_ pieces: HTTPBodyStream.Iterator, upTo limit: Int, takesRest: Bool = true) {
-        (self.pieces, self.takesRest) = (pieces, takesRest)
+        self.pieces = pieces
+        self.takesRest = takesRest
         splitter = LineSplitter(limit: limit)
     }
 

@@ -25,7 +25,8 @@ public struct HTTPTrailers: Sendable {
     ///   - make: Returns the fields. Called each time that all bytes of the body were made, in the Swift task that made
     ///     them; an error that it throws fails the request.
     public init(_ names: [String], _ make: @escaping @Sendable () async throws -> HTTPHeaders) {
-        (self.names, self.make) = (names, make)
+        self.names = names
+        self.make = make
     }
 
     /// Checks what can be checked before the body is sent.

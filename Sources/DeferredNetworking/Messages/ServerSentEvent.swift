@@ -26,7 +26,8 @@ package struct ServerSentEventParser {
 
     /// - Parameter lastEventID: The last event ID of the stream that this one continues.
     package init(lastEventID: String = "") {
-        (self.lastEventID, id) = (lastEventID, lastEventID)
+        self.lastEventID = lastEventID
+        id = lastEventID
     }
 
     /// The number of bytes of the data of an event that is not complete.

@@ -238,7 +238,8 @@ struct FileIdentity: Hashable {
     private let inode: ino_t
 
     init(_ status: stat) {
-        (device, inode) = (status.st_dev, status.st_ino)
+        device = status.st_dev
+        inode = status.st_ino
     }
 }
 

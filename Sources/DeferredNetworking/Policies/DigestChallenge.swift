@@ -53,7 +53,9 @@ struct DigestChallenge: Sendable, Hashable {
         let offered = challenge["qop"].map { FieldList.members(of: $0).map { $0.lowercased() } }
         protection = [Protection.authentication, .integrity].first { offered?.contains($0.rawValue) ?? false }
         if offered != nil, protection == nil { return nil }
-        (self.realm, self.nonce, opaque) = (realm, nonce, challenge["opaque"])
+        self.realm = realm
+        self.nonce = nonce
+        opaque = challenge["opaque"]
         // They are sent back in a field.
         if [realm, nonce, opaque ?? ""].contains(where: DisplayText.hasControls) { return nil }
         hashesUser = challenge["userhash"]?.lowercased() == "true"

@@ -23,7 +23,9 @@ package final class DigestSession: Sendable {
         password: String,
         clientNonce: @escaping @Sendable () -> String = { String(UInt64.random(in: .min ... .max), radix: 36) }
     ) {
-        (self.user, self.password, makeClientNonce) = (user, password, clientNonce)
+        self.user = user
+        self.password = password
+        makeClientNonce = clientNonce
     }
 
     /// Returns the value for `Authorization`, and the nonce in it; nil if the server has not given one yet.

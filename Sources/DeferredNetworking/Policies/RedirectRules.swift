@@ -22,13 +22,13 @@ package enum RedirectRules {
     /// - Parameters:
     ///   - chain: the URLs that redirected, up to the one before `request`.
     ///   - limit: the maximum number of redirects to follow.
-    ///   - homeFields: the fields, in lower case, that are for one origin only, besides secrets.
+    ///   - originBoundFields: the fields, in lower case, that are for one origin only, besides secrets.
     static func verdict(
         on head: ResponseHead,
         to request: CheckedRequest,
         after chain: [URL],
         limit: Int = hopLimit,
-        homeFields: Set<String> = []
+        originBoundFields: Set<String> = []
     ) -> Verdict {
         let url = request.url
         guard let target = target(head.status.code, head.value(of: "Location"), from: url) else { return .deliver }
@@ -45,7 +45,7 @@ package enum RedirectRules {
             body = .inRequest
         }
         if Origin(of: url) != Origin(of: target) {
-            removeHeaders(from: &next) { isBoundToOrigin($0) || homeFields.contains($0) }
+            removeHeaders(from: &next) { isBoundToOrigin($0) || originBoundFields.contains($0) }
         }
         next.url = target
         return .follow(next, body)
@@ -100,10 +100,10 @@ package enum RedirectRules {
 
     /// Removes the secrets that the library, or the first request, has for another origin than the one that the caller has
     /// chosen instead. What the caller has set itself stays.
-    static func confine(_ next: inout URLRequest, like proposal: URLRequest, homeFields: Set<String>) {
+    static func confine(_ next: inout URLRequest, like proposal: URLRequest, originBoundFields: Set<String>) {
         guard let url = next.url, let proposed = proposal.url, Origin(of: url) != Origin(of: proposed) else { return }
         for (name, value) in proposal.allHTTPHeaderFields ?? [:] {
-            guard isBoundToOrigin(name.lowercased()) || homeFields.contains(name.lowercased()) else { continue }
+            guard isBoundToOrigin(name.lowercased()) || originBoundFields.contains(name.lowercased()) else { continue }
             if next.value(forHTTPHeaderField: name) == value { next.setValue(nil, forHTTPHeaderField: name) }
         }
     }

@@ -52,8 +52,13 @@ package final class StreamedBody: Sendable, Hashable {
         checkSource: @escaping @Sendable () throws(URLClientError) -> Void = {},
         _ make: @escaping @Sendable () -> HTTPBodyStream
     ) {
-        (self.length, self.isSpooled, self.alreadySent) = (length, isSpooled, alreadySent)
-        (self.trailers, self.mapError, self.checkSource, self.make) = (trailers, mapError, checkSource, make)
+        self.length = length
+        self.isSpooled = isSpooled
+        self.alreadySent = alreadySent
+        self.trailers = trailers
+        self.mapError = mapError
+        self.checkSource = checkSource
+        self.make = make
     }
 
     /// Returns the bytes, from the first; if they can be read only once, the second time a stream that throws.

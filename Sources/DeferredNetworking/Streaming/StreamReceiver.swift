@@ -16,7 +16,9 @@ struct StreamReceiver: ResponseReceiver {
         onProgress: @escaping @Sendable (BodyProgress) -> Void,
         check: @escaping @Sendable (ResponseHead) throws -> Void
     ) {
-        (self.buffer, self.onProgress, self.check) = (buffer, onProgress, check)
+        self.buffer = buffer
+        self.onProgress = onProgress
+        self.check = check
     }
 
     var wantsOwnConnection: Bool { true }

@@ -28,7 +28,9 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     }
 
     fileprivate init(_ scheme: String, _ token: String?, _ parameters: [Parameter]) {
-        (self.scheme, self.token, self.parameters) = (scheme, token, parameters)
+        self.scheme = scheme
+        self.token = token
+        self.parameters = parameters
     }
 
     /// Returns true if this is the scheme, whatever its case.

@@ -11,7 +11,8 @@ package struct RequestedRange {
         guard ends.count == 2, ends != ["", ""], ends.allSatisfy({ $0.isEmpty || HTTPNumber.isValid($0) }) else {
             return nil
         }
-        (first, last) = (Self.position(ends[0]), Self.position(ends[1]))
+        first = Self.position(ends[0])
+        last = Self.position(ends[1])
         if let first, let last, first > last { return nil }
     }
 

@@ -145,7 +145,7 @@ package final class Transport: Sendable {
             transport: self,
             policies: policies,
             redirects: options.redirects ?? configuration.redirects,
-            homeFields: Set(options.homeFields.map { $0.lowercased() }),
+            originBoundFields: Set(options.originBoundFields.map { $0.lowercased() }),
             deadlines: configuration.deadlines,
             clock: configuration.deadlineClock,
             idle: options.idle,

@@ -111,7 +111,8 @@ final class SessionTask: EngineTask {
     var givenDelegate: (any URLSessionTaskDelegate)? { state.withLock { $0.given } }
 
     init(of exchange: Exchange, as number: Int) {
-        (self.exchange, self.number) = (exchange, number)
+        self.exchange = exchange
+        self.number = number
     }
 
     /// Reports an event to the exchange.

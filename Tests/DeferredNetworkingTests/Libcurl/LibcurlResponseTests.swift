@@ -74,7 +74,7 @@ struct LibcurlResponseTests {
         for start in stride(from: 0, to: encoded.count, by: 50_000) {
             let chunk = encoded[start..<min(start + 50_000, encoded.count)]
             let pieces = try append(Data(chunk), to: &response)
-            #expect(pieces.allSatisfy { $0 <= PieceGatherer.size })
+            #expect(pieces.allSatisfy { $0 <= PieceBuffer.size })
             count += pieces.reduce(0, +)
         }
         count += response.take().bytes?.count ?? 0
@@ -94,7 +94,7 @@ struct LibcurlResponseTests {
     @Test func `what becomes more than a piece at once is delivered in between, and can be stopped there`() throws {
         var response = try response("GET", "HTTP/1.1 200 OK", "Content-Encoding: gzip, gzip")
         let pieces = try append(Self.bomb, to: &response)
-        #expect(pieces.count > 10 && pieces.allSatisfy { $0 <= PieceGatherer.size })
+        #expect(pieces.count > 10 && pieces.allSatisfy { $0 <= PieceBuffer.size })
         let rest = response.take().bytes?.count ?? 0
         #expect(pieces.reduce(rest, +) == 4_000_000)
 

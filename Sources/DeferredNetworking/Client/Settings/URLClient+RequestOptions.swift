@@ -76,7 +76,7 @@ extension URLClient {
         package var redirects: RedirectPolicy?
 
         /// The names of header fields that redirects don't carry to another origin, in addition to secrets.
-        package var homeFields: [String] = []
+        package var originBoundFields: [String] = []
 
         /// The identifier of the request of a chain that this one is for.
         package var task: UUID?

@@ -6,7 +6,7 @@ import Foundation
 ///
 /// From its second large piece on, a body reuses the memory of those that nobody refers to any more: to get it from the
 /// system for each piece, and to give it back, takes two thirds as long as to receive the bytes.
-struct PieceGatherer: ~Copyable {
+struct PieceBuffer: ~Copyable {
     /// The most bytes of a piece: callers take it before it would get more.
     static let size = 256 << 10
 
@@ -16,7 +16,7 @@ struct PieceGatherer: ~Copyable {
     private var buffer: UnsafeMutableRawPointer?
     private var filled = 0
 
-    private var buffers: PieceBuffers?
+    private var buffers: SparePieces?
 
     deinit {
         if let buffer { buffers?.give(buffer) }
@@ -43,7 +43,7 @@ struct PieceGatherer: ~Copyable {
     /// Takes what was gathered, which isn't empty.
     mutating func take() -> Data {
         guard filled > 0 else {
-            if buffers == nil, data.count > Self.size / 2 { buffers = PieceBuffers() }
+            if buffers == nil, data.count > Self.size / 2 { buffers = SparePieces() }
             defer { data = Data() }
             return data
         }
@@ -60,7 +60,7 @@ struct PieceGatherer: ~Copyable {
 }
 
 /// The buffers of one body, which come back when the pieces in them are gone.
-private final class PieceBuffers: Sendable {
+private final class SparePieces: Sendable {
     /// SAFETY: whoever has one, or the list of spare ones, is alone with it.
     private struct Buffer: @unchecked Sendable {
         let start: UnsafeMutableRawPointer
@@ -77,7 +77,7 @@ private final class PieceBuffers: Sendable {
     private let state = Lock(State())
 
     func take() -> UnsafeMutableRawPointer {
-        state.withLock { $0.spare.popLast() }?.start ?? .allocate(byteCount: PieceGatherer.size, alignment: 16)
+        state.withLock { $0.spare.popLast() }?.start ?? .allocate(byteCount: PieceBuffer.size, alignment: 16)
     }
 
     func give(_ start: UnsafeMutableRawPointer) {

@@ -23,7 +23,7 @@ public struct HTTPRequest: Sendable, Identifiable {
 
     /// Creates a request to a URL, which is used unchanged.
     public init(_ method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:], body: HTTPBody = .empty) {
-        contents = Contents(Values(method: method, headers: headers, body: body, target: .url(SplitURL(url))))
+        contents = Contents(Values(method: method, headers: headers, body: body, parts: URLParts(url), url: url))
     }
 
     /// Creates a request from parts.
@@ -49,7 +49,7 @@ public struct HTTPRequest: Sendable, Identifiable {
     ) {
         let path = PercentEncoding.encode(path, allowing: PercentEncoding.path)
         let parts = URLParts(scheme: scheme, host: host, port: port, path: path)
-        contents = Contents(Values(method: method, headers: headers, body: body, target: .parts(parts)))
+        contents = Contents(Values(method: method, headers: headers, body: body, parts: parts))
         if !query.isEmpty { self.query = query }
     }
 
@@ -75,20 +75,16 @@ public struct HTTPRequest: Sendable, Identifiable {
     }
 
     package var parts: URLParts {
-        get {
-            switch values.target {
-            case .url(let url): url.parts
-            case .parts(let parts): parts
-            }
+        _read { yield values.parts }
+        _modify {
+            values.url = nil
+            yield &values.parts
         }
-        set { values.target = .parts(newValue) }
     }
 
     /// Returns the URL that the parts make up: the one with which the request was created, if that can be sent as it is.
     func makeURL() throws(URLClientError) -> URL {
-        if case .url(let known) = values.target, (try? CheckedRequest.checkedURL(known.url)) == known.url {
-            return known.url
-        }
+        if let url = values.url, (try? CheckedRequest.checkedURL(url)) == url { return url }
         return try parts.makeURL()
     }
 
@@ -116,13 +112,10 @@ public struct HTTPRequest: Sendable, Identifiable {
         var method: HTTPMethod
         var headers: HTTPHeaders
         var body: HTTPBody
-        var target: Target
+        var parts: URLParts
         var options = HTTPRequestOptions()
-    }
-
-    private enum Target: Sendable {
-        case url(SplitURL)
-        case parts(URLParts)
+        /// The URL that the request was created with, until its parts are changed.
+        var url: URL?
     }
 
     /// SAFETY: changed only by the one value that refers to it.

@@ -35,7 +35,7 @@ public struct ApplyEnvironment: HTTPLink, ArrangedLink {
         } else {
             return task.pass(to: next)
         }
-        task.pass(changed: request, to: next)
+        task.send(request, to: next)
     }
 }
 

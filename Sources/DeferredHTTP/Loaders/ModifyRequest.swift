@@ -23,7 +23,7 @@ public struct ModifyRequest: HTTPLink, ArrangedLink {
         var request = task.request
         do {
             try change(&request)
-            task.pass(changed: request, to: next)
+            task.send(request, to: next)
         } catch {
             task.fail(.invalidRequest, underlying: error)
         }

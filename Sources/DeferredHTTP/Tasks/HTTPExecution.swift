@@ -8,17 +8,16 @@ internal import Synchronization
 /// execution can tell when the last loader has released it.
 ///
 /// An execution and the children that were made for it refer to each other, until either of them completes.
-///
-/// SAFETY: `parent` and `continuing` are set before anybody else can refer to the execution, and taken by the one
-/// caller that completes it; everything else is immutable, atomic or locked.
-package final class HTTPExecution: ChildExecution, @unchecked Sendable {
+package final class HTTPExecution: ChildExecution, Sendable {
     private typealias Cancellation = FutureStorage<CancellationToken.Ending>
 
     private struct State {
+        /// The task that this is a child of, whose loader waits for the result, and its closure for that.
+        var parent: HTTPTask?
+        var continuing: (@Sendable (HTTPResult) -> Void)?
         var wait = Wait.nobody
-        /// The cancellation handlers: those of tasks whose request is the first one, of those whose request was changed
-        /// once, and so on. Each is created for its first handler, or for one of a later request.
-        var cancellations: [Cancellation] = []
+        /// The cancellation handlers, created for the first one.
+        var cancellation: Cancellation?
         /// The children that were passed on for this one and have not completed.
         var children = ChildExecutions()
         /// Created on first use.
@@ -27,35 +26,36 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
         var observers: [Observer] = []
         /// The owner of an execution for several tasks, until the result.
         var shared: SharedExecution?
-        /// The number of changes of the request for the task that completed this.
-        var changesAtEnd = 0
-
-        /// Returns the handlers of tasks whose request was changed so often.
-        mutating func cancellation(after changes: Int) -> Cancellation {
-            while cancellations.count <= changes { cancellations.append(Cancellation()) }
-            return cancellations[changes]
-        }
 
         /// Returns what a cancellation is to reach, and keeps nothing of it.
-        mutating func cancel() -> (cancellations: [Cancellation], children: ChildExecutions) {
-            defer { (cancellations, children) = ([], ChildExecutions()) }
-            return (cancellations, children)
+        mutating func cancel() -> (cancellation: Cancellation?, children: ChildExecutions) {
+            defer { (cancellation, children) = (nil, ChildExecutions()) }
+            return (cancellation, children)
         }
 
         /// Returns what the result is to reach, and keeps nothing of it.
         mutating func end(with result: HTTPResult) -> Ended {
             defer {
-                (cancellations, children, shared) = ([], ChildExecutions(), nil)
+                (parent, continuing, cancellation, children, shared) = (nil, nil, nil, ChildExecutions(), nil)
                 if case .future = wait {} else { wait = .over(result) }
             }
-            return Ended(wait: wait, cancellations: cancellations, children: children, shared: shared)
+            return Ended(
+                parent: parent,
+                continuing: continuing,
+                wait: wait,
+                cancellation: cancellation,
+                children: children,
+                shared: shared
+            )
         }
     }
 
     /// The parts of a state that a result is to reach, and that are released outside of the lock.
     private struct Ended {
+        let parent: HTTPTask?
+        let continuing: (@Sendable (HTTPResult) -> Void)?
         let wait: Wait
-        let cancellations: [Cancellation]
+        let cancellation: Cancellation?
         let children: ChildExecutions
         let shared: SharedExecution?
     }
@@ -91,20 +91,16 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     private let isStopping = Atomic(false)
 
     /// The execution that a caller loaded, from which this descends; `nil` if it is this one.
-    ///
-    /// SAFETY: retained from `init` to `deinit`; unmanaged, since otherwise each use would retain it once more.
-    private let root: Unmanaged<HTTPExecution>?
+    private let ancestor: HTTPExecution?
 
-    /// The task that this is a child of, whose loader waits for the result.
-    @exclusivity(unchecked) private var parent: HTTPTask?
-    @exclusivity(unchecked) private var continuing: (@Sendable (HTTPResult) -> Void)?
+    private var root: HTTPExecution { ancestor ?? self }
 
     /// - Parameter handler: Called with the result, before the completion handlers.
     init(_ request: HTTPRequest, whenEnded handler: (@Sendable (HTTPResult) -> Void)? = nil) {
         self.request = request
         identity = Identity()
         locals = TaskLocals.ofRunningTask()
-        root = nil
+        ancestor = nil
         let wait: Wait = if let handler { .loader(handler) } else { .nobody }
         state = Lock(State(wait: wait))
     }
@@ -115,8 +111,8 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     init(sharedBy first: HTTPTask, in shared: SharedExecution) {
         request = first.request
         identity = first.execution.identity
-        locals = first.execution.withRoot { $0.locals }
-        root = nil
+        locals = first.execution.root.locals
+        ancestor = nil
         state = Lock(State(shared: shared))
     }
 
@@ -131,17 +127,9 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     ) {
         self.request = request
         identity = parent.execution.identity
-        self.parent = parent
-        self.continuing = continuing
         locals = nil
-        root = (parent.execution.root ?? .passUnretained(parent.execution)).retain()
-        state = Lock(State())
-    }
-
-    deinit { root?.release() }
-
-    private func withRoot<Result>(_ body: (HTTPExecution) -> Result) -> Result {
-        if let root { root._withUnsafeGuaranteedRef(body) } else { body(self) }
+        ancestor = parent.execution.root
+        state = Lock(State(parent: parent, continuing: continuing))
     }
 
     // MARK: - Observing
@@ -177,59 +165,47 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     /// The reporter of a root's progress, if there has been a report.
     var existingReporter: ProgressReporter? { state.withLock { $0.reporter } }
 
-    /// The result, if nobody has asked for its future, which is not made for this.
-    var unobservedResult: HTTPResult? {
-        guard isComplete else { return nil }
-        return state.withLock { if case .over(let result) = $0.wait { result } else { nil } }
-    }
-
     /// True if this has been completed. Its handlers may still be running.
     // Acquires nothing: the result comes from `completion`.
     var isComplete: Bool { wasCompleted.load(ordering: .relaxed) }
 
     /// The reporter of the root's progress in bytes.
     package var reporter: ProgressReporter {
-        withRoot { root in
-            let (reporter, shared) = root.state.withLock { state in
-                if let reporter = state.reporter { return (reporter, SharedExecution?.none) }
-                let reporter = ProgressReporter(unit: .bytes)
-                state.reporter = reporter
-                return (reporter, state.shared)
-            }
-            shared?.follow(reporter)
-            return reporter
+        let (reporter, shared) = root.state.withLock { state in
+            if let reporter = state.reporter { return (reporter, SharedExecution?.none) }
+            let reporter = ProgressReporter(unit: .bytes)
+            state.reporter = reporter
+            return (reporter, state.shared)
         }
+        shared?.follow(reporter)
+        return reporter
     }
 
     /// Reports an event of a child to the observers of the root.
     func tell(_ event: Log.Event.Kind) {
-        withRoot { root in
-            // A log after a retry sees one attempt: the events of later attempts are not its own.
-            for observer in root.state.withLock({ $0.observers }) where observer.execution?.isComplete == false {
-                observer.tell(event)
-            }
+        // A log after a retry sees one attempt: the events of later attempts are not its own.
+        for observer in root.state.withLock({ $0.observers }) where observer.execution?.isComplete == false {
+            observer.tell(event)
         }
     }
 
     /// Calls `body` with the events of the root until this is complete. It is released once another one is added then.
     func watch(_ body: @escaping @Sendable (Log.Event.Kind) -> Void) {
-        withRoot { root in
-            // Each attempt of a retry before a log adds an observer; those of earlier attempts are dropped. What they
-            // hold, and the executions, are released outside of the lock.
-            let known = root.state.withLock { state in
-                let known = state.observers.map { (observer: $0, execution: $0.execution) }
-                state.observers = known.filter { $0.execution?.isComplete == false }.map(\.observer)
-                state.observers.append(Observer(execution: self, tell: body))
-                return known
-            }
-            withExtendedLifetime(known) {}
+        // Each attempt of a retry before a log adds an observer; those of earlier attempts are dropped. What they hold, and
+        // the executions, are released outside of the lock.
+        let known = root.state.withLock { state in
+            let known = state.observers.map { (observer: $0, execution: $0.execution) }
+            state.observers = known.filter { $0.execution?.isComplete == false }.map(\.observer)
+            state.observers.append(Observer(execution: self, tell: body))
+            return known
         }
+        withExtendedLifetime(known) {}
     }
 
     // MARK: - Passing on
 
     /// Calls a closure that sends something later than in `load`, with the task-locals of the root.
-    package func later(_ body: () -> Void) { withRoot { $0.locals }.restore(body) }
+    package func later(_ body: () -> Void) { root.locals.restore(body) }
 
     /// Makes `child` be cancelled when this is cancelled or completes first; returns false if either has happened.
     func adopt(_ child: some ChildExecution) -> Bool {
@@ -254,82 +230,65 @@ package final class HTTPExecution: ChildExecution, @unchecked Sendable {
     var isCancelled: Bool { wasCancelled.load(ordering: .relaxed) }
 
     /// True if this is cancelled, or about to be by a reset.
-    var isToStop: Bool {
-        isCancelled || withRoot { $0.isStopping.load(ordering: .relaxed) }
-    }
+    var isToStop: Bool { isCancelled || root.isStopping.load(ordering: .relaxed) }
 
     /// Keeps the root from being passed on, before a reset cancels one request after the other.
     // Relaxed: one that another thread passes on at the same moment could as well have been passed on before.
-    func prepareToStop() { withRoot { $0.isStopping.store(true, ordering: .relaxed) } }
-
-    /// True if this is cancelled, or was completed by a loader before the last of `changes`, for whose successors that is
-    /// the same.
-    func isCancelled(after changes: Int) -> Bool { isCancelled || isComplete(before: changes) }
-
-    private func isComplete(before changes: Int) -> Bool {
-        changes > 0 && isComplete && state.withLock { $0.changesAtEnd } < changes
-    }
+    func prepareToStop() { root.isStopping.store(true, ordering: .relaxed) }
 
     package func cancel() {
-        let told = state.withLock { state -> (cancellations: [Cancellation], children: ChildExecutions)? in
+        let told = state.withLock { state -> (cancellation: Cancellation?, children: ChildExecutions)? in
             if isCancelled || isComplete { return nil }
             wasCancelled.store(true, ordering: .relaxed)
             return state.cancel()
         }
         guard let told else { return }
         told.children.cancel(for: self)
-        for cancellation in told.cancellations.reversed() { _ = cancellation.fillNewestFirst(with: .cancelled) }
+        _ = told.cancellation?.fillNewestFirst(with: .cancelled)
     }
 
     /// Cancels this as a child of another execution.
     func cancel(for parent: HTTPExecution) { cancel() }
 
-    /// - Parameter changes: How often the request was changed for the task that the handler is added to. A completion by a
-    ///   task before the last change calls the handler, too.
-    func addCancellationHandler(after changes: Int = 0, _ handler: @escaping @Sendable () -> Void) -> Registration {
-        let cancellation = state.withLock { state -> Cancellation? in
-            isCancelled || isComplete ? nil : state.cancellation(after: changes)
+    func addCancellationHandler(_ handler: @escaping @Sendable () -> Void) -> Registration {
+        let (cancellation, isLate) = state.withLock { state -> (Cancellation?, isLate: Bool) in
+            if isCancelled || isComplete { return (nil, isLate: !isComplete) }
+            let cancellation = state.cancellation ?? Cancellation()
+            state.cancellation = cancellation
+            return (cancellation, isLate: false)
         }
-        if cancellation == nil, !isComplete || isComplete(before: changes) { handler() }
+        if isLate { handler() }
         return CancellationToken(cancellation).register(handler)
     }
 
     // MARK: - Completing
 
-    /// - Parameter changes: How often the request was changed for the task that completes this.
     /// - Returns: True for exactly one caller, ever.
-    func complete(with result: HTTPResult, after changes: Int = 0) -> Bool {
-        let told = state.withLock { state -> Ended? in
+    func complete(with result: HTTPResult) -> Bool {
+        let ended = state.withLock { state -> Ended? in
             if isComplete { return nil }
             wasCompleted.store(true, ordering: .relaxed)
-            state.changesAtEnd = changes
             return state.end(with: result)
         }
-        guard let told else { return false }
-        for cancellation in told.cancellations.prefix(changes + 1) {
-            cancellation.fillDroppingHandlers(with: .abandoned)
-        }
-        if case .future(let completion) = told.wait { completion.fulfil(with: result) }
+        guard let ended else { return false }
+        ended.cancellation?.fillDroppingHandlers(with: .abandoned)
+        if case .future(let completion) = ended.wait { completion.fulfil(with: result) }
         // Not by `perform`, which allocates its closure in any case.
-        if Trampoline.nest({ passOn(result, told) }) == nil { Trampoline.putOff { self.passOn(result, told) } }
+        if Trampoline.nest({ passOn(result, ended) }) == nil { Trampoline.putOff { self.passOn(result, ended) } }
         // If an earlier loader has completed this, what is under way below it is no longer needed.
-        told.children.cancel(for: self)
-        for cancellation in told.cancellations.dropFirst(changes + 1).reversed() {
-            _ = cancellation.fillNewestFirst(with: .cancelled)
-        }
+        ended.children.cancel(for: self)
         return true
     }
 
     /// Passes the result on to those who wait for it without its future.
-    private func passOn(_ result: HTTPResult, _ told: Ended) {
-        if case .loader(let handler) = told.wait { handler(result) }
-        if let parent = parent.take() {
+    private func passOn(_ result: HTTPResult, _ ended: Ended) {
+        if case .loader(let handler) = ended.wait { handler(result) }
+        if let parent = ended.parent {
             // Last, so that the resources of loaders further down the chain are free by then.
-            let continuing = continuing.take()
             parent.execution.forget(self)
-            if let continuing { continuing(result) } else { parent.complete(with: result) }
+            if let continuing = ended.continuing { continuing(result) } else { parent.complete(with: result) }
         }
-        told.shared?.finish(with: result)
+        ended.shared?.finish(with: result)
     }
 
     func fail(_ code: HTTPError.Code) { _ = complete(with: .failure(HTTPError(code, request: request))) }

@@ -5,8 +5,8 @@ extension HTTPTask {
     /// handler first, and the older ones too if a newer one completes the task. If the task is cancelled already, `handler`
     /// is called now. A handler that is added after the completion is never called.
     ///
-    /// A task whose request was changed on the way, as by ``ApplyEnvironment``, is also cancelled when a loader before that
-    /// change completes it.
+    /// A task that was passed on with another request, as by ``ApplyEnvironment``, is also cancelled when an earlier loader
+    /// completes the one that it was passed on for.
     ///
     /// For the loader that holds the task: stop the work, and complete the task when that has happened.
     ///
@@ -15,7 +15,7 @@ extension HTTPTask {
     /// - Returns: A registration that removes the handler. Cancel it when passing the task on.
     @discardableResult
     public func addCancellationHandler(_ handler: @escaping @Sendable () -> Void) -> Registration {
-        execution.addCancellationHandler(after: changes, handler)
+        execution.addCancellationHandler(handler)
     }
 
     /// Calls `handler` with the result, once, on the thread that completes the task, the oldest handler first; now if
@@ -48,7 +48,7 @@ extension HTTPTask {
     /// Returns the result, or `nil` if there is none yet.
     ///
     /// - Complexity: O(1).
-    public func peek() -> HTTPResult? { execution.unobservedResult ?? execution.completion.look() }
+    public func peek() -> HTTPResult? { execution.completion.look() }
 
     /// A Boolean value that indicates whether there is a result.
     ///

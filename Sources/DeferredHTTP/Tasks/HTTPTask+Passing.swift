@@ -32,13 +32,6 @@ extension HTTPTask {
         send(request, to: next, completion: completion).map { HTTPTask($0, isLoaders: false) }
     }
 
-    /// Passes a changed request for this task to the next loader, without a separate execution: whatever ends one of the
-    /// tasks ends both, and to the later one, an end by the earlier one is a cancellation. For a loader that does nothing
-    /// else with the task.
-    func pass(changed request: HTTPRequest, to next: any HTTPLoader) {
-        if !failIfCancelled() { next.load(HTTPTask(self, changedTo: request)) }
-    }
-
     /// Does the same as the public `pass` for loaders that don't need a task for the child.
     ///
     /// - Parameter endsCancelled: Whether a task that is cancelled is completed as such, as is right for a loader that

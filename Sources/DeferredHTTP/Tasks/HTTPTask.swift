@@ -26,14 +26,6 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     /// True if the owner of this reference has to complete the execution, as a loader does and a caller doesn't.
     private let isLoaders: Bool
 
-    /// The request, if a loader has changed it.
-    private let changed: HTTPRequest?
-    /// The number of changes that loaders have made to the request within this execution.
-    let changes: Int
-    /// The task that the loader was given, which is released after this one. Of no type, since Swift frees a list of
-    /// tasks in a loop, which takes longer.
-    private let original: (any AnyObject & Sendable)?
-
     /// Creates a task, to be loaded with ``HTTPLoader/load(_:)-(HTTPTask)``.
     ///
     /// The loader is given this very object: as long as you keep it, releasing it does not complete the task. If you
@@ -45,18 +37,6 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     init(_ execution: HTTPExecution, isLoaders: Bool) {
         self.execution = execution
         self.isLoaders = isLoaders
-        changed = nil
-        changes = 0
-        original = nil
-    }
-
-    /// Creates a task of the same execution with another request.
-    init(_ original: HTTPTask, changedTo request: HTTPRequest) {
-        execution = original.execution
-        isLoaders = true
-        changed = request
-        changes = original.changes + 1
-        self.original = original
     }
 
     deinit {
@@ -78,7 +58,7 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     public var id: UUID { execution.identity.uuid }
 
     /// The request.
-    public var request: HTTPRequest { changed ?? execution.request }
+    public var request: HTTPRequest { execution.request }
 
     /// Asks the loader that holds the task to stop: calls the cancellation handlers, newest first, before it returns.
     ///
@@ -89,7 +69,7 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     /// A Boolean value that indicates whether the task was cancelled before it completed. It may still have succeeded.
     ///
     /// See ``addCancellationHandler(_:)``.
-    public var isCancelled: Bool { execution.isCancelled(after: changes) }
+    public var isCancelled: Bool { execution.isCancelled }
 
     /// Completes the task, and calls the completion handlers in order of registration, unless it is complete.
     ///
@@ -97,7 +77,7 @@ public final class HTTPTask: FutureProtocol, Cancellable, Identifiable {
     ///
     /// - Returns: True for exactly one caller, ever.
     @discardableResult
-    public func complete(with result: HTTPResult) -> Bool { execution.complete(with: result, after: changes) }
+    public func complete(with result: HTTPResult) -> Bool { execution.complete(with: result) }
 }
 
 extension HTTPTask {

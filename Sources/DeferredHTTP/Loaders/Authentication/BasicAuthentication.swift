@@ -33,7 +33,7 @@ public struct BasicAuthentication: HTTPLink, ArrangedLink {
         var request = task.request
         do {
             request.headers["Authorization"] = try field.get()
-            task.pass(changed: request, to: next)
+            task.send(request, to: next)
         } catch {
             task.complete(with: .failure(HTTPError(error, request: request)))
         }

@@ -48,6 +48,12 @@ defer { try? FileManager.default.removeItem(at: folder) }
 
 let subjects = [
     Subject(name: "terminal", size: 1 << 10, count: 200_000) { $0 },
+    // Without a cache, to see what links cost: two of these eight change the request.
+    Subject(name: "eight-links", size: 1 << 10, count: 50_000) {
+        ResetGuard() --> Autocancel() --> FollowRedirects() --> Validate() --> Retry() --> Throttle(maximum: 16)
+            --> ModifyRequest { $0.headers["Accept-Language"] = "en" }
+            --> BasicAuthentication(user: "me", password: "secret") --> $0
+    },
     Subject(name: "memory", size: 1 << 10, count: 200_000) { Cache(.memory()) --> $0 },
     Subject(name: "disk", size: 1 << 10, count: 20_000) { Cache(.disk(at: folder)) --> $0 },
     // Four times as many bytes as are kept in memory.

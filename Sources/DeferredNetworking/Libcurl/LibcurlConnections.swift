@@ -11,34 +11,13 @@ final class LibcurlConnections {
     /// The maximum number of idle handles.
     private static let mostIdle = 256
 
-    /// The number of renewed origins above which those without requests are forgotten.
-    private static let mostRenewed = 16
-
-    /// The silence after which an idle connection isn't trusted when another one to the same address has died. One that
-    /// has had something to say just before is not to blame.
-    private static let longestTrusted = Duration.seconds(1)
-
-    /// A connection on which a request has waited in vain.
-    struct Dead: Sendable {
-        let origin: String
-        let localPort: Int
-        let host: String
-        let port: Int
-
-        /// The time for which it was silent.
-        let silence: Duration
-
-        /// True if it serves several requests at once, and thus outlives one.
-        var isShared = false
-    }
-
     let options: LibcurlOptions
     private(set) lazy var connector = LibcurlConnector(for: self, poll: poll)
-    private unowned let runner: LibcurlLoop.Runner
+    unowned let runner: LibcurlLoop.Runner
     private let poll: poll_set
 
     /// The running transfers, by the identifiers of their tasks.
-    @exclusivity(unchecked) private var transfers: [Int: LibcurlTransfer] = [:]
+    @exclusivity(unchecked) var transfers: [Int: LibcurlTransfer] = [:]
 
     @exclusivity(unchecked) private var handles: [LibcurlHandle] = []
     private let sessions = LibcurlSessions()
@@ -48,15 +27,15 @@ final class LibcurlConnections {
 
     /// The connections that requests may share, and those for one request at a time: libcurl would let a request for
     /// HTTP/1.1 use a connection of HTTP/2 that it knows.
-    private var shared: LibcurlMulti?
+    var shared: LibcurlMulti?
     private var own: LibcurlMulti?
 
     /// Those that requests may share, for the origins whose shared connection has died. Other requests may still wait for
     /// an answer on that one, and libcurl would give it to new ones for as long.
-    @exclusivity(unchecked) private var renewed: [String: LibcurlMulti] = [:]
+    @exclusivity(unchecked) var renewed: [String: LibcurlMulti] = [:]
 
     /// All of them, also those that were renewed once more and still have requests.
-    @exclusivity(unchecked) private var multis: [LibcurlMulti] = []
+    @exclusivity(unchecked) var multis: [LibcurlMulti] = []
 
     /// The tasks that have waited for a connection, and can start now.
     @exclusivity(unchecked) private var starting: [LibcurlTask] = []
@@ -207,7 +186,7 @@ final class LibcurlConnections {
         return multi
     }
 
-    private func makeMulti(isShared: Bool) -> LibcurlMulti? {
+    func makeMulti(isShared: Bool) -> LibcurlMulti? {
         guard let multi = runner.makeMulti() else { return nil }
         multi.connections = self
         multi.limitConnections(perHost: options.maximumConnectionsPerHost, isShared: isShared)
@@ -235,45 +214,6 @@ final class LibcurlConnections {
     func end(_ transfer: LibcurlTransfer, _ code: Int32, _ error: URLError? = nil) {
         remove(transfer, hasAnswered: transfer.hasAnswer)
         transfer.end(code, error)
-    }
-
-    // MARK: Dead connections
-
-    /// Takes the connections out of use that have been silent for as long as a request has waited in vain.
-    ///
-    /// Those of HTTP/1.1 are closed: the request's own is already, by libcurl.
-    func distrust(_ connection: Dead) {
-        closeIdle(to: connection, silentFor: min(connection.silence, Self.longestTrusted))
-        if connection.isShared, shared != nil { renew(connection.origin) }
-    }
-
-    /// Closes connections that no request uses; by default all of them, to leave their descriptors to the next attempt.
-    private func closeIdle(to connection: Dead? = nil, silentFor silence: Duration = .zero) {
-        for multi in multis { multi.closeIdle(to: connection, silentFor: silence) }
-    }
-
-    /// Gives an origin new shared connections. The requests on those that it has stay there.
-    private func renew(_ origin: String) {
-        if let old = renewed.removeValue(forKey: origin) { retire(old) }
-        if renewed.count >= Self.mostRenewed, let unused = renewed.first(where: { !isUsed($0.value) }) {
-            renewed[unused.key] = nil
-            retire(unused.value)
-        }
-        renewed[origin] = makeMulti(isShared: true)
-    }
-
-    private func retire(_ multi: LibcurlMulti) {
-        multi.isRetired = true
-        removeRetired(multi)
-    }
-
-    /// True if requests run on it, or will when their names have been looked up.
-    private func isUsed(_ multi: LibcurlMulti) -> Bool { transfers.values.contains { $0.multi === multi } }
-
-    private func removeRetired(_ multi: LibcurlMulti) {
-        guard multi.isRetired, !isUsed(multi) else { return }
-        multis.removeAll { $0 === multi }
-        runner.destroy(multi)
     }
 
     // MARK: Ends

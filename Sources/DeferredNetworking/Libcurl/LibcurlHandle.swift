@@ -16,13 +16,8 @@ final class LibcurlHandle {
     /// A small buffer costs most of the throughput of large bodies.
     private static let bufferSize = 256 << 10
 
-    private static let contextOptions = [
-        CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA,
-        CURLOPT_RESOLVER_START_DATA, CURLOPT_PRIVATE, CURLOPT_DEBUGDATA, CURLOPT_TRAILERDATA,
-    ]
-
     let easy: libcurl_easy
-    private let options: LibcurlOptions
+    let options: LibcurlOptions
 
     /// Not to end before the handle.
     private let sessions: LibcurlSessions?
@@ -33,16 +28,16 @@ final class LibcurlHandle {
     private(set) var isSpent = false
 
     /// The request that it runs, which libcurl's callbacks are for; nil while it has none.
-    private var transfer: LibcurlTransfer?
+    private(set) var transfer: LibcurlTransfer?
 
     /// The fields of a request that has none of its own, and no body.
     private let plainHeaders: LibcurlHeaders
 
     /// libcurl's buffer for the description of a failure. Its address must not change.
-    private let errorText: UnsafeMutablePointer<CChar>
+    let errorText: UnsafeMutablePointer<CChar>
 
     /// Its address must not change.
-    private let sockets: UnsafeMutablePointer<socket_source>
+    let sockets: UnsafeMutablePointer<socket_source>
 
     /// The size of the buffer for responses.
     private var receivedSize = 0
@@ -108,94 +103,9 @@ final class LibcurlHandle {
         sockets.deallocate()
     }
 
-    /// True if there was no descriptor left for the last connection.
-    var lacksDescriptors: Bool { sockets.pointee.error == EMFILE }
-
-    /// True if all requests go through a proxy with TLS. The environment's may be one as well.
-    private var hasSecureProxy: Bool {
-        if case .server(let url) = options.proxy { url.scheme?.lowercased() == "https" } else { false }
-    }
-
-    /// The facts about the last failure.
-    var failureContext: LibcurlFailure.Context {
-        let connectStatus = long(CURLINFO_HTTP_CONNECTCODE)
-        let code = sockets.pointee.error != 0 ? Int(sockets.pointee.error) : long(CURLINFO_OS_ERRNO)
-        return LibcurlFailure.Context(
-            text: failureText,
-            cause: POSIXErrorCode(rawValue: Int32(code)),
-            proxyRefusal: connectStatus == 0 || (200..<300).contains(connectStatus) ? nil : connectStatus,
-            // libcurl sets it to 1 when a handshake with a proxy begins.
-            isInProxyHandshake: connectStatus == 0 && (hasSecureProxy || long(CURLINFO_PROXY_SSL_VERIFYRESULT) != 0),
-            address: address
-        )
-    }
-
-    /// libcurl's description of the last failure; empty if it gave none.
-    var failureText: String { String(cString: errorText) }
-
-    /// The status of a response over HTTP/2 whose head libcurl has read, even if it never delivered it; or nil.
-    var statusOverHTTP2: Int? {
-        let status = Int(libcurl_easy_http2_status(easy))
-        return status == 0 ? nil : status
-    }
-
-    /// The address of the last connection: a server's or a proxy's.
-    private var address: String {
-        let host = remoteHost
-        return host.contains(":") ? "[\(host)]:\(remotePort)" : "\(host):\(remotePort)"
-    }
-
-    var remoteHost: String {
-        var address: UnsafePointer<CChar>?
-        libcurl_easy_get_text(easy, Int32(CURLINFO_PRIMARY_IP), &address)
-        return address.map { String(cString: $0) } ?? ""
-    }
-
-    var remotePort: Int { long(CURLINFO_PRIMARY_PORT) }
-
-    private func long(_ info: Int) -> Int {
-        var result = 0
-        libcurl_easy_get_long(easy, Int32(info), &result)
-        return result
-    }
-
-    /// The local port of the request's connection, or 0 if it has none.
-    var localPort: Int { long(CURLINFO_LOCAL_PORT) }
-
-    /// True if no connection was made for the request.
-    var hasOldConnection: Bool { long(CURLINFO_NUM_CONNECTS) == 0 }
-
     /// Lets no other request use the connection of this one.
     func forbidReuse() {
         set(CURLOPT_FORBID_REUSE, 1)
-    }
-
-    /// Returns the metrics of the last request.
-    ///
-    /// - Parameters:
-    ///   - lookUp: The time that went by, before libcurl began, for the addresses of a name.
-    ///   - race: The further time to connect to one of them.
-    func metrics(protocolVersion: String?, lookUp: Duration, race: Duration) -> URLClient.Metrics {
-        func time(_ info: Int) -> Duration {
-            let time = self.time(info)
-            return time > .zero ? time + lookUp + race : time
-        }
-        return URLClient.Metrics(
-            nameLookup: self.time(CURLINFO_NAMELOOKUP_TIME_T) + lookUp,
-            connect: time(CURLINFO_CONNECT_TIME_T),
-            tlsHandshake: time(CURLINFO_APPCONNECT_TIME_T),
-            firstByte: time(CURLINFO_STARTTRANSFER_TIME_T),
-            total: time(CURLINFO_TOTAL_TIME_T),
-            isReused: hasOldConnection && protocolVersion != nil,
-            protocolVersion: protocolVersion,
-            address: address
-        )
-    }
-
-    private func time(_ info: Int) -> Duration {
-        var microseconds: Int64 = 0
-        libcurl_easy_get_offset(easy, Int32(info), &microseconds)
-        return .microseconds(microseconds)
     }
 
     /// Prepares the handle for a request. It keeps the transfer until ``release()``.
@@ -337,51 +247,17 @@ final class LibcurlHandle {
         (self.headers, self.proxyHeaders) = (headers, proxyHeaders)
     }
 
-    /// Returns the transfer on a handle, which is the context of its callbacks.
-    static func transfer(of context: UnsafeMutableRawPointer?) -> LibcurlTransfer? {
-        context.flatMap { Unmanaged<LibcurlHandle>.fromOpaque($0).takeUnretainedValue().transfer }
-    }
-
     private func setProxy(_ proxy: String) {
         set(CURLOPT_PROXY, to: proxy)
         // Otherwise, the environment's `no_proxy` would count, and be looked for with each request.
         set(CURLOPT_NOPROXY, to: "")
     }
 
-    private func setCallbacks() {
-        for option in Self.contextOptions { set(option, to: Unmanaged.passUnretained(self).toOpaque()) }
-        libcurl_easy_set_sockets(easy, sockets)
-        libcurl_easy_set_before_look_up(easy) { _, _, context in
-            LibcurlHandle.transfer(of: context)?.mustLookUp() == true ? 1 : 0
-        }
-        libcurl_easy_set_transfer(easy, Int32(CURLOPT_HEADERFUNCTION)) { bytes, size, count, context in
-            LibcurlHandle.transfer(of: context)?.receive(line: .init(start: bytes, count: size * count)) ?? 0
-        }
-        libcurl_easy_set_transfer(easy, Int32(CURLOPT_WRITEFUNCTION)) { bytes, size, count, context in
-            LibcurlHandle.transfer(of: context)?.receive(written: .init(start: bytes, count: size * count)) ?? 0
-        }
-        libcurl_easy_set_transfer(easy, Int32(CURLOPT_READFUNCTION)) { bytes, size, count, context in
-            LibcurlHandle.transfer(of: context)?.fill(.init(start: bytes, count: size * count)) ?? CURL_READFUNC_ABORT
-        }
-        libcurl_easy_set_seek(easy) { context, offset, origin in
-            let isRewound = offset == 0 && origin == SEEK_SET && LibcurlHandle.transfer(of: context)?.rewind() ?? false
-            return Int32(isRewound ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
-        }
-        libcurl_easy_set_debug(easy) { _, kind, text, count, context in
-            if kind == CURLINFO_TEXT { LibcurlHandle.transfer(of: context)?.note(.init(start: text, count: count)) }
-            return 0
-        }
-        libcurl_easy_set_before_sending(easy) { context, host, _, remotePort, port in
-            let mayBeSent = LibcurlHandle.transfer(of: context)?.mayBeSent(from: port, to: host, remotePort) ?? false
-            return Int32(mayBeSent ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
-        }
-    }
-
     private func set(_ option: Int, _ value: Int) {
         libcurl_easy_set_long(easy, Int32(option), value)
     }
 
-    private func set(_ option: Int, to value: UnsafeRawPointer?) {
+    func set(_ option: Int, to value: UnsafeRawPointer?) {
         libcurl_easy_set_pointer(easy, Int32(option), value)
     }
 

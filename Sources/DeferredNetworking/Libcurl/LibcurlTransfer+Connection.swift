@@ -6,9 +6,6 @@ import Foundation
 // MARK: The connection
 
 extension LibcurlTransfer {
-    /// The shortest time without a byte that is none of the usual pauses.
-    private static let shortestStall = Duration.seconds(1)
-
     /// The most bytes to keep of what libcurl has not read.
     private static let mostUnread = 64 << 10
 
@@ -107,28 +104,6 @@ extension LibcurlTransfer {
             rest = rest.prefix(Int(clamping: length))
             if !rest.isEmpty { _ = receive(body: UnsafeRawBufferPointer(rebasing: rest)) }
         }
-    }
-
-    /// The connection on which the request, which is about to be cancelled, has waited in vain: since it was sent, or for a
-    /// while since something came for it, nothing came on it, for other requests either.
-    var deadConnection: LibcurlConnections.Dead? {
-        // While the reader wants nothing, it is to blame.
-        guard let lastReceived, pauses == 0 else { return nil }
-        let wait = .now - lastReceived
-        guard task.isLate && !hasReceived || wait >= Self.shortestStall, handle.localPort != 0 else { return nil }
-        let connection = LibcurlConnections.Dead(
-            origin: task.origin,
-            localPort: handle.localPort,
-            host: handle.remoteHost,
-            port: handle.remotePort,
-            silence: wait
-        )
-        let socket = multi.socket(of: connection)
-        // Somebody may cancel for other reasons than a deadline. But then the system may know.
-        guard socket >= 0, task.isLate || connection_is_unanswered(socket) else { return nil }
-        // The system counts in ticks.
-        let silence = Duration.milliseconds(connection_silence(socket)) + .milliseconds(50)
-        return silence >= wait ? connection : nil
     }
 }
 #endif

@@ -54,37 +54,28 @@ final class SharedExecution: ChildExecution, @unchecked Sendable {
         gone?.fail(.cancelled)
     }
 
-    /// The tasks that get the result, in the order in which they have joined.
+    /// The tasks that get the result.
     struct Consumers: Sendable {
-        /// Mostly there is only one, which needs no dictionary.
-        private var first: HTTPTask?
-        private var others: [ObjectIdentifier: (number: Int, task: HTTPTask)] = [:]
+        private var tasks: [ObjectIdentifier: (number: Int, task: HTTPTask)] = [:]
         private var lastNumber = 0
 
-        var count: Int { (first == nil ? 0 : 1) + others.count }
+        var count: Int { tasks.count }
 
         mutating func add(_ task: HTTPTask) {
             lastNumber += 1
-            if lastNumber == 1 {
-                first = task
-            } else {
-                others[ObjectIdentifier(task.execution)] = (lastNumber, task)
-            }
+            tasks[ObjectIdentifier(task.execution)] = (lastNumber, task)
         }
 
-        func contain(_ execution: HTTPExecution) -> Bool {
-            first?.execution === execution || others[ObjectIdentifier(execution)] != nil
-        }
+        func contain(_ execution: HTTPExecution) -> Bool { tasks[ObjectIdentifier(execution)] != nil }
 
         /// Removes a task, to be released by the caller; returns `nil` if it is not here.
         mutating func remove(_ execution: HTTPExecution) -> HTTPTask? {
-            if first?.execution === execution { return first.take() }
-            return others.removeValue(forKey: ObjectIdentifier(execution))?.task
+            tasks.removeValue(forKey: ObjectIdentifier(execution))?.task
         }
 
+        /// Calls `body` with the tasks in the order in which they have joined.
         func forEach(_ body: (HTTPTask) -> Void) {
-            if let first { body(first) }
-            for (_, task) in others.values.sorted(by: { $0.number < $1.number }) { body(task) }
+            for (_, task) in tasks.values.sorted(by: { $0.number < $1.number }) { body(task) }
         }
     }
 }

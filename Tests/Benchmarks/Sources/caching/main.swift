@@ -50,7 +50,7 @@ let subjects = [
     Subject(name: "terminal", size: 1 << 10, count: 200_000) { $0 },
     // Without a cache, to see what links cost: two of these eight change the request.
     Subject(name: "eight-links", size: 1 << 10, count: 50_000) {
-        ResetGuard() --> Autocancel() --> FollowRedirects() --> Validate() --> Retry() --> Throttle(maximum: 16)
+        ResetGuard() --> Autocancel() --> Deduplicate() --> Validate() --> Retry() --> Throttle(maximum: 16)
             --> ModifyRequest { $0.headers["Accept-Language"] = "en" }
             --> BasicAuthentication(user: "me", password: "secret") --> $0
     },

@@ -38,7 +38,7 @@ public struct FollowRedirects: HTTPLink, ArrangedLink {
         task.send(request, to: next) { [self] result in
             // The URL of the request with which the environment may have completed it.
             guard let response = result.arrived, let url = response.url ?? response.request.url,
-                let target = RedirectRules.target(response.status.code, response.headers["Location"], from: url)
+                let target = RedirectRules.target(response.status.code, in: response.headers, from: url)
             else {
                 task.complete(with: result)
                 return

@@ -20,7 +20,7 @@ struct CacheOrigin: Sendable {
 
     /// Returns whether a response is a redirect, which the client's request follows or not.
     func isRedirect(_ head: ResponseHead) -> Bool {
-        RedirectRules.target(head.status.code, head.value(of: "Location"), from: request.url) != nil
+        RedirectRules.target(head.status.code, in: head.headers, from: request.url) != nil
     }
 
     /// Sends the request.

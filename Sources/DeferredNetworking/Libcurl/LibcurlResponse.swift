@@ -80,7 +80,7 @@ struct LibcurlResponse: ~Copyable {
     /// Begins with the final head.
     mutating func begin(_ head: ResponseHead) {
         self.head = head
-        isRedirect = RedirectRules.target(head.status.code, head.value(of: "Location"), from: head.url) != nil
+        isRedirect = RedirectRules.target(head.status.code, in: head.headers, from: head.url) != nil
         if isRedirect { return }
         codings = head.value(of: "Content-Encoding")
         waitingHead = head

@@ -31,7 +31,7 @@ package enum RedirectRules {
         originBoundFields: Set<String> = []
     ) -> Verdict {
         let url = request.url
-        guard let target = target(head.status.code, head.value(of: "Location"), from: url) else { return .deliver }
+        guard let target = target(head.status.code, in: head.headers, from: url) else { return .deliver }
         guard chain.count < limit else {
             return .fail(tooMany(chain + [url, target]))
         }
@@ -52,14 +52,20 @@ package enum RedirectRules {
     }
 
     /// Returns the `Location`, resolved with the inherited fragment, or nil if it can't be followed.
-    package static func target(_ status: Int, _ location: @autoclosure () -> String?, from url: URL) -> URL? {
-        guard [301, 302, 303, 307, 308].contains(status), let location = location(),
+    package static func target(_ status: Int, in headers: HTTPHeaders, from url: URL) -> URL? {
+        guard [301, 302, 303, 307, 308].contains(status), let location = location(in: headers),
             let target = URLReference.resolved(location, against: url),
             ["http", "https"].contains(target.scheme?.lowercased()),
             target.host(percentEncoded: true)?.isEmpty == false
         else { return nil }
         guard target.fragment == nil, let fragment = url.fragment(percentEncoded: true) else { return target }
         return URL(string: target.absoluteString + "#" + fragment) ?? target
+    }
+
+    /// Returns the `Location`; nil if there are several different ones, of which other recipients could choose another.
+    private static func location(in headers: HTTPHeaders) -> String? {
+        let locations = headers.values(for: "Location")
+        return locations.dropFirst().allSatisfy { $0 == locations[0] } ? locations.first : nil
     }
 
     /// Returns the `Location` of a redirect in quotation marks, without credentials; nil for other responses.

@@ -60,6 +60,14 @@ struct RedirectRulesTests {
         #expect(next.value(forHTTPHeaderField: "X-Own") == "v")
     }
 
+    @Test func `several locations are followed only if they are the same`() throws {
+        for (second, target) in [("/a", "http://host/a"), ("/b", nil)] {
+            let headers: HTTPHeaders = ["Location": "/a", "location": second]
+            let url = try #require(URL(string: "http://host/"))
+            #expect(RedirectRules.target(302, in: headers, from: url)?.absoluteString == target)
+        }
+    }
+
     @Test(arguments: [200, 300, 304, 305, 306, 309, 399, 404])
     func `other statuses are delivered`(status: Int) throws {
         #expect(try followed(status, "/x", request()) == nil)

@@ -40,7 +40,8 @@ extension URLClient {
             resuming: resuming,
             options: options,
             policies: policies(options),
-            in: ProgressReporter(unit: .bytes)
+            in: ProgressReporter(unit: .bytes),
+            requiring: { _ = try $0.requiringHTTP() }
         ) { (destination, try $0.requiringHTTP()) }
     }
 

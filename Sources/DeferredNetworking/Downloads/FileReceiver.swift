@@ -17,6 +17,7 @@ struct FileReceiver: ResponseReceiver {
     private let destination: URL
     private let isResuming: Bool
     private let onProgress: @Sendable (BodyProgress) -> Void
+    private let check: @Sendable (ResponseHead) throws -> Void
 
     /// The file of the attempt.
     private var file: PartialFile?
@@ -26,11 +27,19 @@ struct FileReceiver: ResponseReceiver {
     /// The number of bytes that were there before the body.
     private var offset: Int64 = 0
 
-    /// - Parameter onProgress: receives the progress of the whole file, including bytes from earlier downloads.
-    init(to destination: URL, resuming: Bool, onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in }) {
+    /// - Parameters:
+    ///   - onProgress: receives the progress of the whole file, including bytes from earlier downloads.
+    ///   - check: Throws if a response with this head can't be a result.
+    init(
+        to destination: URL,
+        resuming: Bool,
+        onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in },
+        check: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
+    ) {
         self.destination = destination
         isResuming = resuming
         self.onProgress = onProgress
+        self.check = check
     }
 
     var wantsOwnConnection: Bool { true }
@@ -62,6 +71,7 @@ struct FileReceiver: ResponseReceiver {
             body = .nothing
             return .refuse
         }
+        try check(head)
         defer { self.file = file }
         let plan = DownloadPlan(
             head,

@@ -45,7 +45,8 @@ extension Transport {
             resuming: resuming,
             options: options,
             policies: .none,
-            in: reporter
+            in: reporter,
+            requiring: { _ in }
         ) { $0 }
     }
 }
@@ -72,7 +73,8 @@ extension Transport {
         }
     }
 
-    /// - Parameter headCheck: Throws if a response with this head can't be a result.
+    // A `headCheck` throws if a response with this head can't be a result.
+
     func stream<Value: Sendable>(
         _ original: URLRequest,
         _ check: () throws(URLClientError) -> CheckedRequest,
@@ -100,9 +102,15 @@ extension Transport {
         options: URLClient.RequestOptions,
         policies: RequestPolicies,
         in reporter: ProgressReporter,
+        requiring headCheck: @escaping @Sendable (ResponseHead) throws -> Void,
         as make: @escaping @Sendable (ResponseHead) throws -> Value
     ) -> Task<Value> {
-        let receiver = FileReceiver(to: destination, resuming: resuming, onProgress: reporter.countingFile())
+        let receiver = FileReceiver(
+            to: destination,
+            resuming: resuming,
+            onProgress: reporter.countingFile(),
+            check: headCheck
+        )
         return begin(original, check, options: options, policies: policies, reporter: reporter, to: .init(receiver)) {
             try make($0.file)
         }

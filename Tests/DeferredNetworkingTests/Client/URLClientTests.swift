@@ -363,6 +363,14 @@ extension URLClientTests {
             #expect((await client.decode(Int.self, from: url).failure() as? URLError)?.code == .badServerResponse)
             #expect(await client.begin(url).ending() == .url(.badServerResponse))
             #expect((await client.stream(url).failure() as? URLError)?.code == .badServerResponse)
+            let folder = try TemporaryDirectory()
+            let file = folder.file
+            try Data("old".utf8).write(to: file)
+            for isResuming in [true, false] {
+                let download = client.download(url, to: file, resuming: isResuming)
+                #expect((await download.failure() as? URLError)?.code == .badServerResponse)
+            }
+            #expect(try String(contentsOf: file, encoding: .utf8) == "old")
         }
 
         @Test func `a body of another type fails with the decoder's error`() async throws {

@@ -132,7 +132,11 @@ struct ResponseHeadParser {
     }
 
     private static func quoted(_ line: Bytes) -> String {
-        DisplayText.quoted(String(decoding: line.prefix(80), as: UTF8.self))
+        let text = String(decoding: line.prefix(80), as: UTF8.self)
+        guard let colon = text.firstIndex(of: ":"), Redaction.isSecret(String(text[..<colon])) else {
+            return DisplayText.quoted(text)
+        }
+        return DisplayText.quoted(text[...colon] + " " + Redaction.mark)
     }
 
     private static func append(_ line: Bytes, to headers: inout HTTPHeaders) throws(Flaw) {

@@ -71,7 +71,7 @@ struct Record: Codable, Sendable {
             status = response.status.code
             failure = nil
             headers = response.headers.compactMap { field in
-                Redaction.isSecret(field.name) ? nil : Field(name: field.name, value: field.value)
+                Redaction.isSecret(field.name) ? nil : Field(name: field.name, value: Redaction.text(field.value))
             }
             text = String(validating: response.body, as: UTF8.self).map(Redaction.text)
             data = text == nil ? response.body : nil

@@ -39,6 +39,13 @@ struct ResponseHeadParserTests {
         #expect(throws: ResponseHeadParser.Flaw.self) { try parse("HTTP/1.1 200 OK|\(line)|") }
     }
 
+    @Test(arguments: ["Set-Cookie: hunter2\rb", "X-Token : hunter2", "Set-Cookie: a=b; id=hunter2\0"])
+    func `the description of a malformed field has no secret`(line: String) throws {
+        let flaw = try #require(throws: ResponseHeadParser.Flaw.self) { try parse("HTTP/1.1 200 OK|\(line)|") }
+        #expect(!flaw.description.contains("hunter2"), "\(flaw.description)")
+        #expect(flaw.description.contains(line.prefix { $0 != ":" }), "the name tells what is wrong")
+    }
+
     @Test func `the version is known from the status line on, and again after an interim head`() throws {
         var parser = ResponseHeadParser(of: URL(filePath: "/"))
         var answers = [parser.isInVersion1]

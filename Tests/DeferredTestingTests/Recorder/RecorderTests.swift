@@ -7,6 +7,21 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct RecorderTests {
+    @Test func `the URLs in a response's fields lose their secrets, too`() throws {
+        let folder = try TemporaryDirectory()
+        let location = "https://me:hunter2@host/next?token=hunter2&page=2#code=hunter2"
+        let stub = StubLoader(
+            .response(302, headers: ["Location": location, "Link": "<https://host/?api_key=hunter2>; rel=next"])
+        )
+        let recorder = Recorder()
+        (recorder --> stub).load(HTTPRequest(host: "host"))
+        try recorder.write(to: folder.file)
+        #expect(try !String(contentsOf: folder.file, encoding: .utf8).contains("hunter2"))
+        let replayed = try StubLoader(replaying: folder.file).load(HTTPRequest(host: "host")).peek()?.get()
+        #expect(replayed?.headers["Location"] == "https://…@host/next?token=…&page=2#code=…")
+        #expect(replayed?.headers["Link"] == "<https://host/?api_key=…>; rel=next")
+    }
+
     @Test func `a recording is replayed, and has no secrets`() throws {
         let folder = try TemporaryDirectory()
         let stub = StubLoader(

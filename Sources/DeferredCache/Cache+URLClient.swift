@@ -112,6 +112,15 @@ extension HTTPError {
     fileprivate var cause: any Error { code == .cancelled ? CancellationError() : underlying ?? self }
 }
 
+extension HTTPRequest {
+    /// Returns an error of a body in the form in which the request's client, or its chain, reports it.
+    func error(for error: any Error) -> any Error {
+        if error is CancellationError { return error }
+        if self[CacheSenderOption.self] != nil { return (error as? HTTPError)?.cause ?? error }
+        return HTTPError(error, request: self)
+    }
+}
+
 /// Sends the requests of a client that its cache passes on.
 private struct ClientOrigin: HTTPLoader {
     let send: URLClient.CacheConnection.Sender

@@ -207,7 +207,8 @@ final class CacheCore: Sendable {
         let now = now()
         let decision = ReuseRules.decide(query.asked, body.head, now: now, isJustFetched: wait != nil)
         let next = CacheQuery.Stage.alone(after: wait)
-        guard case .reuse(let reuse) = decision, reuse.form == .whole, !reuse.revalidates, let stream = body.join()
+        guard case .reuse(let reuse) = decision, reuse.form == .whole, !reuse.revalidates,
+            let stream = body.join(for: query.task.request)
         else {
             if wait != nil || body.head.staleness(at: now) < 0 { return lookUp(query, next) }
             // It is for nobody else either: the next request is the one that others wait for.

@@ -51,7 +51,7 @@ extension CacheFetch {
             core.tickets.end(key, ticket)
             if let shared { core.sharedFetches.end(shared, .arrived) }
         }
-        guard let own = body.join() else { preconditionFailure("a body without a first reader") }
+        guard let own = body.join(for: query.task.request) else { preconditionFailure("a body without a first reader") }
         if let shared {
             let length = head.announcedLength
             // Whether a body of unknown length will fit, those find out that have waited. Whoever comes later doesn't wait.

@@ -1,4 +1,5 @@
 internal import DeferredCore
+internal import DeferredHTTP
 internal import DeferredNetworking
 internal import Foundation
 
@@ -81,7 +82,9 @@ final class SharedBody: Sendable {
     }
 
     /// Returns the body for one more reader, from the beginning; `nil` if it can't be had any more.
-    func join() -> HTTPBodyStream? {
+    ///
+    /// - Parameter request: That of the reader. A client and a chain have different errors, also of the body that they share.
+    func join(for request: HTTPRequest) -> HTTPBodyStream? {
         let reader = state.withLock { state -> Int? in
             if case .failure = state.decidedEnd { return nil }
             // After the first, a reader needs the others' bytes.
@@ -91,7 +94,7 @@ final class SharedBody: Sendable {
             return state.lastReader
         }
         return reader.map { reader in
-            let pieces = HTTPSequence<Data, any Error> { Iterator(body: self, reader: reader) }
+            let pieces = HTTPSequence<Data, any Error> { Iterator(body: self, reader: reader, request: request) }
             return HTTPBodyStream(pieces) { self.leave(reader) }
         }
     }
@@ -99,7 +102,15 @@ final class SharedBody: Sendable {
     private struct Iterator: AsyncIteratorProtocol {
         let body: SharedBody
         let reader: Int
-        func next() async throws -> Data? { try await body.next(reader) }
+        let request: HTTPRequest
+
+        func next() async throws -> Data? {
+            do {
+                return try await body.next(reader)
+            } catch {
+                throw request.error(for: error)
+            }
+        }
     }
 
     // MARK: - Reading

@@ -302,6 +302,100 @@ struct CacheURLClientTests {
         for _ in 0..<3 { #expect(try await text(client.begin(server.url("/"))) == "stale") }
     }
 
+    private func loader(_ change: (inout URLClient.Configuration) -> Void) -> URLSessionLoader {
+        var configuration = URLClient.Configuration()
+        if !isLibcurlTested { configuration.engine = .urlSession }
+        configuration.retries = .none
+        change(&configuration)
+        return URLSessionLoader(configuration: configuration)
+    }
+
+    /// The fields that the client of a terminal loader adds, which no loader before it sees.
+    @Test(arguments: ["Authorization", "session's Authorization", "Accept-Language", "User-Agent"])
+    func `fields that a terminal loader's client adds don't mix users`(name: String) async throws {
+        let field = name.components(separatedBy: " ").last ?? name
+        let server = try LoopbackServer { request in
+            .response(
+                headers: ["Cache-Control": "max-age=9999", "Vary": field == "Authorization" ? "Accept" : field],
+                body: .text("for \(request.headers[field] ?? "nobody")")
+            )
+        }
+        defer { server.stop() }
+        func chain(_ value: String) -> HTTPChain {
+            cache
+                --> loader { configuration in
+                    switch name {
+                    case "User-Agent": configuration.userAgent = value
+                    case field: configuration.headers = [field: value]
+                    default: configuration.session.httpAdditionalHeaders = [field: value]
+                    }
+                }
+        }
+        let request = HTTPRequest(url: server.url("/mail"))
+        let alice = try await chain("alice").load(request).get()
+        #expect(alice.text == "for alice" && alice.request.headers[field] == "alice")
+        #expect(try await chain("bob").load(request).get().text == "for bob")
+        if field == "Authorization" { #expect(try await text(client().begin(server.url("/mail"))) == "for nobody") }
+        // At the same time, neither waits for the other's.
+        var streamed = HTTPRequest(url: server.url("/photo"))
+        streamed.delivery = .stream
+        async let first = chain("carol").load(streamed).get()
+        async let second = chain("dave").load(streamed).get()
+        for (response, user) in try await [(first, "carol"), (second, "dave")] {
+            #expect(try await response.stream?.collect() == Data("for \(user)".utf8))
+        }
+    }
+
+    @Test func `a request with another Host than its URL's has nothing to do with the cache`() async throws {
+        let server = try LoopbackServer { request in
+            .response(
+                headers: ["Cache-Control": "max-age=9999", "ETag": "\"1\""],
+                body: .text("page of \(request.headers["Host"] ?? "")")
+            )
+        }
+        defer { server.stop() }
+        let client = client()
+        let own = "127.0.0.1:\(server.port)"
+        for host in ["a.example", "b.example", own, "A.example", own] {
+            var request = URLRequest(url: server.url("/"))
+            request.setValue(host, forHTTPHeaderField: "Host")
+            #expect(try await text(client.begin(request)) == "page of \(host)")
+            if host == own { try await eventually { cache.statistics.stored == 1 } }
+        }
+        #expect(server.requestCount == 4 && events.entries == ["cached"])
+    }
+
+    @Test func `a client that shares the body of a chain can try again when that is cut off`() async throws {
+        let server = try LoopbackServer { request in
+            request.number > 1
+                ? fresh("hello12345")
+                : .response(headers: ["Cache-Control": "max-age=9999"], body: "hello", contentLength: 10)
+                    + [.pause(.milliseconds(500)), .close]
+        }
+        defer { server.stop() }
+        var request = HTTPRequest(url: server.url("/"))
+        request.delivery = .stream
+        let response = try await (cache --> loader { _ in }).load(request).get()
+        let joined = client { $0.retries = .init() }.begin(server.url("/"))
+        await #expect(throws: HTTPError.self) { try await response.stream?.collect() }
+        #expect(try await text(joined) == "hello12345")
+    }
+
+    @Test func `a body that a client and a chain share fails for each with its own kind of error`() async throws {
+        let server = try LoopbackServer { _ in
+            .response(headers: ["Cache-Control": "max-age=9999"], body: "hello", contentLength: 10) + [.stall]
+        }
+        defer { server.stop() }
+        let response = try await client().stream(server.url("/")).get()
+        var request = HTTPRequest(url: server.url("/"))
+        request.delivery = .stream
+        let joined = try await (cache --> loader { _ in }).load(request).get()
+        #expect(server.requestCount == 1)
+        server.stop()
+        await #expect(throws: URLClientError.self) { try await response.body.collect() }
+        await #expect(throws: HTTPError.self) { try await joined.stream?.collect() }
+    }
+
     @Test func `a request's own idle limit holds also below the cache`() async throws {
         let server = try LoopbackServer { _ in [.pause(.milliseconds(600))] + fresh("late") }
         defer { server.stop() }

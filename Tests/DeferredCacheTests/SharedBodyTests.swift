@@ -29,6 +29,7 @@ struct SharedBodyTests {
         func discard() {}
     }
 
+    private let request = HTTPRequest(host: "example.com")
     private let bytes = AsyncThrowingStream<Data, any Error>.makeStream()
 
     private func body(room: Int) throws -> SharedBody {
@@ -44,20 +45,20 @@ struct SharedBodyTests {
 
     @Test func `a body that has failed is for nobody else, while others still have it`() async throws {
         let body = try body(room: 100)
-        let (first, second) = (try #require(body.join()), try #require(body.join()))
+        let (first, second) = (try #require(body.join(for: request)), try #require(body.join(for: request)))
         bytes.continuation.finish(throwing: Failure())
-        await #expect(throws: Failure.self) { try await first.collect() }
-        #expect(body.join() == nil)
-        await #expect(throws: Failure.self) { try await second.collect() }
+        await #expect(throws: HTTPError.self) { try await first.collect() }
+        #expect(body.join(for: request) == nil)
+        await #expect(throws: HTTPError.self) { try await second.collect() }
     }
 
     @Test func `a body of which the beginning could not be stored is for nobody else`() async throws {
         let body = try body(room: 0)
-        let first = try #require(body.join())
+        let first = try #require(body.join(for: request))
         var iterator = first.makeAsyncIterator()
         bytes.continuation.yield(Data("one".utf8))
         #expect(try await iterator.next() == Data("one".utf8))
-        #expect(body.join() == nil)
+        #expect(body.join(for: request) == nil)
         bytes.continuation.finish()
         #expect(try await iterator.next() == nil)
     }
@@ -66,7 +67,8 @@ struct SharedBodyTests {
     func `slower readers get what could not be stored, too`(room: Int) async throws {
         let body = try body(room: room * 2)
         let (first, second, third) = (
-            try #require(body.join()), try #require(body.join()), try #require(body.join())
+            try #require(body.join(for: request)), try #require(body.join(for: request)),
+            try #require(body.join(for: request))
         )
         var (one, other) = (first.makeAsyncIterator(), second.makeAsyncIterator())
         var (read, behind) = (Data(), Data())

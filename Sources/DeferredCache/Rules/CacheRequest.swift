@@ -29,15 +29,16 @@ struct CacheRequest: Sendable {
     let conditions: Conditions
 
     init(_ request: HTTPRequest) {
-        // A user in the URL becomes a credential below the cache, where it can't be seen.
         let parts = request.parts
-        let isPersonal = parts.user != nil || parts.password != nil
+        // A user in the URL becomes a credential below the cache, where it can't be seen; and the resource of another `Host`
+        // isn't that of the URL.
+        let passes = parts.user != nil || parts.password != nil || request.headers["Host"].map(parts.isHost) == false
         var headers = request.headers
         // With a credential, the response is that user's anyway, also in another process.
         if let owner = request[CacheOwnerOption.self], headers["Authorization"] == nil {
             headers[CacheOwnerOption.name] = owner
         }
-        self.init(request.method, headers, request.cachePolicy, passes: isPersonal)
+        self.init(request.method, headers, request.cachePolicy, passes: passes)
     }
 
     /// The fields that are read here, in lower case. Most requests have none of them.
@@ -91,5 +92,12 @@ struct CacheRequest: Sendable {
         case .bypass: "no-store"
         case .standard, .onlyCached, .anyAge: nil
         }
+    }
+}
+
+extension URLParts {
+    /// True if a field `Host` with this value names the URL's own host.
+    fileprivate func isHost(_ value: String) -> Bool {
+        host.map { host in HTTPToken.areEqualWithoutCase(value, port.map { "\(host):\($0)" } ?? host) } ?? false
     }
 }

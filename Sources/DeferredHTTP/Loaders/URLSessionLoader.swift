@@ -49,7 +49,7 @@ public struct URLSessionLoader: HTTPLoader {
     /// Starts a transfer, unless the task is cancelled or its request can't be sent.
     public func load(_ task: HTTPTask) {
         if task.failIfCancelled() { return }
-        let request = task.request
+        let request = withDefaultHeaders(task.request)
         let checked: CheckedRequest
         do {
             checked = try request.checked()
@@ -88,6 +88,15 @@ public struct URLSessionLoader: HTTPLoader {
                 transport.download(checked, to: file, resuming: resuming, options: options, in: reporter)
             task.follow(transfer) { HTTPResponse(request: request, head: $0, .file(file)) }
         }
+    }
+
+    /// Returns a request as it is sent. A cache above sees in the response's request what it didn't know of.
+    private func withDefaultHeaders(_ request: HTTPRequest) -> HTTPRequest {
+        let defaults = client.transport.defaultHeaders
+        if defaults.fields.isEmpty { return request }
+        var request = request
+        request.headers.addMissing(from: defaults)
+        return request
     }
 }
 

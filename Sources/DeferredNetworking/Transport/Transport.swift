@@ -18,6 +18,9 @@ package final class Transport: Sendable {
     /// The engine that was chosen, and why.
     let engineDescription: String
 
+    /// The fields of every request that doesn't have them, for a chain whose cache has to see them.
+    package let defaultHeaders: HTTPHeaders
+
     /// The time limit of a request, unless its options have one.
     let totalDeadline: Duration?
 
@@ -50,6 +53,8 @@ package final class Transport: Sendable {
         self.configuration = choice.configuration
         engineDescription = choice.description
         totalDeadline = choice.configuration.totalDeadline
+        let defaults = choice.configuration.defaultHeaders.sorted { $0.key < $1.key }
+        defaultHeaders = HTTPHeaders(defaults.map { HTTPHeaders.Field(name: $0.key, value: $0.value) })
         let engine: (any Engine)?
         do throws(URLClientError) {
             let made = try ClientEngines.make(choice)

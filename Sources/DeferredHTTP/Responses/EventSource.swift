@@ -10,7 +10,7 @@ extension HTTPLoader {
     /// ```
     ///
     /// When the stream ends or breaks off, it is requested again after the time that the server has asked for, by default
-    /// three seconds, with the last event's ID as `Last-Event-ID`. Each failure to connect in a row doubles that time, up to
+    /// three seconds and at least 100 ms, with the last event's ID as `Last-Event-ID`. Each failure to connect in a row doubles that time, up to
     /// a minute. A response of 204 ends the events. Other responses than 200 with the type `text/event-stream` end them with
     /// an error, except those that say to try again later, such as 503.
     ///
@@ -34,6 +34,9 @@ extension ServerSentEventIterator: ValueReader {}
 struct EventSource: EndlessSource {
     static let mediaType: String? = "text/event-stream"
 
+    /// A server that asks for none, and ends each stream at once, is not to be asked without end.
+    private static let shortestPause = Duration.milliseconds(100)
+
     let original: HTTPRequest
     private(set) var pause = Duration.seconds(3)
     private var lastEventID = ""
@@ -53,6 +56,6 @@ struct EventSource: EndlessSource {
 
     mutating func ended(_ body: ServerSentEventIterator) {
         lastEventID = body.lastEventID
-        pause = body.retry ?? pause
+        pause = max(body.retry ?? pause, Self.shortestPause)
     }
 }

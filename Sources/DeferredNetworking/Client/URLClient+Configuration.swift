@@ -137,7 +137,8 @@ extension URLClient {
 
         /// The maximum number of requests in flight; `nil` for no limit.
         ///
-        /// Further requests wait in order for each host, and the hosts take turns. A request that waits for its next
+        /// Further requests wait in order for each host, and the hosts take turns. One that doesn't answer keeps its places until
+        /// deadlines end its requests; without this limit, it takes nothing from the others. A request that waits for its next
         /// attempt still counts as in flight, unless ``Retries/yieldsPlace`` is set.
         public var maximumRequestsInFlight: Int?
 

@@ -59,6 +59,21 @@ struct EventSourceTests {
         #expect(stub.requests.allSatisfy { $0.headers["Accept"] == "text/event-stream" })
     }
 
+    @Test func `a server that asks for no pause gets a short one, which failures double`() async throws {
+        let clock = ManualClock()
+        let stub = StubLoader(
+            answer("retry: 0\n\n"),
+            answer("data: a\n\n"),
+            .failure(.connectionLost),
+            .response(503),
+            .response(204)
+        )
+        let reading = Task { for try await _ in stub.events(of: .example, clock: clock) {} }
+        try await clock.pass([0.1, 0.1, 0.2, 0.4], before: stub)
+        try await reading.value
+        #expect(stub.requests.count == 5)
+    }
+
     @Test(arguments: [404, 200, 401])
     func `another response ends the events`(status: Int) async throws {
         let stub = StubLoader(.response(HTTPStatus(status), headers: ["Content-Type": "text/html"], body: "x"))

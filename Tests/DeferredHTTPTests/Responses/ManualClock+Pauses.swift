@@ -4,7 +4,7 @@ import Testing
 
 extension ManualClock {
     /// Lets pauses of so many seconds pass, one after the other, each until the moment before which nothing is requested.
-    func pass(_ pauses: [Int], before stub: StubLoader) async throws {
+    func pass(_ pauses: [Double], before stub: StubLoader) async throws {
         for pause in pauses {
             try await waitForSleepers()
             let count = stub.requests.count

@@ -40,11 +40,13 @@ extension ChainModel {
         case .modify(let refused):
             if endsCancelled(node) { return }
             if node.request.path == "/\(refused ?? -1)" { return _ = complete(node, Ending(code: "invalidRequest")) }
-            node.request = marked(node, value)
-            pass(node, chain, next)
+            send(node, marked(node, value), to: chain, next)
         case .environment:
-            node.request = completed(node.request)
-            pass(node, chain, next)
+            if let completed = completed(node.request) {
+                send(node, completed, to: chain, next)
+            } else {
+                pass(node, chain, next)
+            }
         case .validate:
             send(node, to: chain, next) { [unowned self] ending in
                 var ending = ending
@@ -54,8 +56,11 @@ extension ChainModel {
                 complete(node, ending)
             }
         case .basic:
-            if wantsCredential(node, for: "b") { node.request = authorized(node, "Basic dTpw") }
-            pass(node, chain, next)
+            if wantsCredential(node, for: "b") {
+                send(node, authorized(node, "Basic dTpw"), to: chain, next)
+            } else {
+                pass(node, chain, next)
+            }
         case .bearer: authorize(value, node, chain, next)
         case .deadline: limit(value, node, chain, next)
         case .fallback:
@@ -157,15 +162,15 @@ extension ChainModel {
         return request
     }
 
-    /// The environment completes a request without a host, and repeats its field where it has done so before.
-    private func completed(_ request: Sent) -> Sent {
+    /// The environment completes a request without a host, and repeats its field where it has done so before; nil for others.
+    private func completed(_ request: Sent) -> Sent? {
+        guard request.host == nil || request.isHostOfEnvironment else { return nil }
         var request = request
         if request.host == nil {
-            (request.host, request.isHostOfEnvironment, request.hasField) = ("e", true, true)
+            (request.host, request.isHostOfEnvironment) = ("e", true)
             request.path = "/v" + request.path
-        } else if request.isHostOfEnvironment {
-            request.hasField = true
         }
+        request.hasField = true
         return request
     }
 

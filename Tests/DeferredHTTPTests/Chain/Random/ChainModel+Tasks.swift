@@ -1,7 +1,7 @@
 extension ChainModel {
     /// A task at one link: what the link has added to it, and how it ended.
     final class Node {
-        var request: Sent
+        let request: Sent
         let parent: Node?
         /// The node that the caller loaded, or that a merging loader shares.
         var whole: Node { parent?.whole ?? self }

@@ -30,10 +30,11 @@ struct CacheRequest: Sendable {
 
     init(_ request: HTTPRequest) {
         let parts = request.parts
-        // A user in the URL becomes a credential below the cache, where it can't be seen; and the resource of another `Host`
-        // isn't that of the URL.
-        let passes = parts.user != nil || parts.password != nil || request.headers["Host"].map(parts.isHost) == false
+        // A user in the URL becomes a credential below the cache, where it can't be seen.
+        var passes = parts.user != nil || parts.password != nil
         var headers = request.headers
+        // The resource of another host isn't that of the URL.
+        if let host = headers["Host"], !parts.isHost(host) { passes = true }
         // With a credential, the response is that user's anyway, also in another process.
         if let owner = request[CacheOwnerOption.self], headers["Authorization"] == nil {
             headers[CacheOwnerOption.name] = owner

@@ -246,6 +246,50 @@ struct CacheTests {
         #expect(plain.load(.cacheable()).textNow == "")
     }
 
+    @Test(arguments: ["Authorization", "Host"])
+    func `what a server confirms for a loader below the cache changes nothing for others`(name: String) {
+        let stub = StubLoader(answering: { request in
+            let user = request.headers[name] ?? "nobody"
+            let headers: HTTPHeaders = ["Cache-Control": "max-age=1", "ETag": "\"1\"", "Set-Cookie": "user=\(user)"]
+            return request.headers["If-None-Match"] == nil
+                ? .response(headers: headers, body: user) : .response(304, headers: headers)
+        })
+        let cache = clock.cache()
+        let plain = cache --> stub
+        let alice = cache --> ModifyRequest { $0.headers[name] = "alice" } --> stub
+        #expect(plain.load(.cacheable()).textNow == "nobody")
+        clock.advance(by: 2)
+        // Asked anew, since the confirmation is of another one's response.
+        #expect(alice.load(.cacheable()).textNow == "alice")
+        #expect(stub.requests.map { $0.headers["If-None-Match"] != nil } == [false, true, false])
+        var offline = HTTPRequest.cacheable()
+        offline.cachePolicy = .anyAge
+        let left = plain.load(offline).responseNow
+        #expect(left?.text != "alice" && left?.headers["Set-Cookie"] != "user=alice")
+        #expect(plain.load(.cacheable()).textNow == "nobody")
+    }
+
+    /// Answers with ten letters, or a part of them, which tell who has asked.
+    private static func letters(for request: HTTPRequest) -> StubLoader.Answer {
+        let letter = request.headers["Authorization"] ?? "n"
+        var headers: HTTPHeaders = ["ETag": "\"a\"", "Cache-Control": "max-age=9"]
+        guard let range = request.headers["Range"] else {
+            return .response(headers: headers, body: String(repeating: letter, count: 10))
+        }
+        headers["Content-Range"] = range == "bytes=0-3" ? "bytes 0-3/10" : "bytes 4-9/10"
+        return .response(206, headers: headers, body: String(repeating: letter, count: range == "bytes=0-3" ? 4 : 6))
+    }
+
+    @Test func `the rest of a response for a loader below the cache isn't that of another's beginning`() {
+        let stub = StubLoader(answering: { Self.letters(for: $0) })
+        let cache = clock.cache()
+        let plain = cache --> stub
+        let alice = cache --> ModifyRequest { $0.headers["Authorization"] = "a" } --> stub
+        #expect(plain.load(.cacheable(.get, "/", ["Range": "bytes=0-3"])).textNow == "nnnn")
+        #expect(alice.load(.cacheable()).textNow == "aaaaaaaaaa")
+        #expect(plain.load(.cacheable()).textNow == "nnnnnnnnnn")
+    }
+
     @Test func `a HEAD is answered from a GET`() throws {
         let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=9", "Content-Length": "3"], body: "one"))
         let chain = clock.cache() --> stub

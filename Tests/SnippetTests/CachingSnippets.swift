@@ -32,12 +32,12 @@ struct CachingSnippets {
     }
 
     @Test func `In a client`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 89)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 90)
         let server = try LoopbackServer { _ in .response(headers: ["Cache-Control": "max-age=60"], body: "Ada") }
         defer { server.stop() }
         let url = server.url("/users/1")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 94)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 95)
         var configuration = URLClient.Configuration()
         configuration.cache = Cache(.memory())
         configuration.monitor = { event in
@@ -46,48 +46,48 @@ struct CachingSnippets {
         let client = URLClient(configuration: configuration)
         let (user, _) = try await client.begin(url).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 103)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 104)
         #expect(user == Data("Ada".utf8))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 116)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 117)
         let account = (id: "1", name: "Ada")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 119)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 120)
         var options = URLClient.RequestOptions()
         options.cachePartition = account.id
         let (profile, _) = try await client.begin(url, options: options).get()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 124)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 125)
         #expect(profile == Data("Ada".utf8))
 #sourceLocation()
     }
 
     @Test func `Policies`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 130)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 131)
         var request = HTTPRequest(host: "example.com", path: "/")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 133)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 134)
         request.cachePolicy = .validate    // ask the server whether the response has changed: pull to refresh
         request.cachePolicy = .reload      // fetch the response in any case
         request.cachePolicy = .onlyCached  // what may be used without asking, or status 504
         request.cachePolicy = .anyAge      // offline: a response of any age, or status 504
         request.cachePolicy = .bypass      // neither answer from the cache nor store
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 140)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 141)
         request.cachePolicy = .anyAge
         #expect(try await Cache(.memory()).load(request).get().status == 504)
 #sourceLocation()
     }
 
     @Test func `On disk`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 174)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 175)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 178)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 179)
         let cache = Cache(.disk(at: folder, capacity: 256 << 20))
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 181)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 182)
         let server = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
         let first = joined(cache, server)
         _ = try await first.load(HTTPRequest(host: "example.com")).get()
@@ -98,24 +98,24 @@ struct CachingSnippets {
     }
 
     @Test func `Statistics, contents and health`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 227)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 228)
         let cache = Cache(.memory())
         let statistics = cache.statistics
         print("\(statistics.hits) hits, \(statistics.validated) validated, \(statistics.misses) misses, \(statistics.bytes) bytes")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 232)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 233)
         #expect(statistics.hits == 0 && statistics.bytes == 0)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 239)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 240)
         await cache.remove { $0.partition == "alice" || $0.age > .seconds(86_400) }.value
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 242)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 243)
         #expect(await cache.entries().value.isEmpty)
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 248)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 249)
         let told = Cache(.memory(), statusName: "app")
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 251)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 252)
         let origin = StubLoader(.response(headers: ["Cache-Control": "max-age=60"], body: "Ada"))
         let loader = joined(told, origin)
         for status in ["app; fwd=uri-miss; stored", "app; hit; ttl=60"] {
@@ -123,21 +123,21 @@ struct CachingSnippets {
             #expect(answer.headers["Cache-Status"]?.hasPrefix(status.dropLast(2)) == true)
         }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 263)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 264)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 267)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 268)
         let stored = Cache(.disk(at: folder), onHealthChange: { print($0) })
         if !stored.health.isStoring { print(stored.health.lastFailure?.reason ?? "") }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 271)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 272)
         #expect(stored.health.isStoring)
 #sourceLocation()
     }
 
     func `Coming from other caches`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 289)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 290)
         var configuration = URLClient.Configuration()
         configuration.cache = Cache(.memory(capacity: 32 << 20))
         let url = URL(filePath: "/a")
@@ -157,10 +157,10 @@ struct CachingSnippets {
     }
 
     @Test func `Redirects`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 312)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 313)
         let chain = FollowRedirects() --> Cache(.memory()) --> URLSessionLoader()
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 315)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/Caching.md", line: 316)
         #expect(chain.successors.dropFirst().first is Cache)
 #sourceLocation()
     }

@@ -54,7 +54,8 @@ enum StoringRules {
         }
         // After a redirect, it tells nothing about what is stored: RFC 9111, section 4.3.3. If it answers the cache's
         // own condition or range, the client can't use it either.
-        guard isSameResource(exchange) else {
+        // Neither does what was said to somebody whom the cache doesn't know.
+        guard isSameResource(exchange), isAsAsked(exchange) else {
             let answersConditions = exchange.isValidation && [206, 304, 412, 416].contains(exchange.status.code)
             return answersConditions ? .repeatUnconditionally : .ignore
         }
@@ -139,21 +140,27 @@ enum StoringRules {
         return CacheKey(URLParts(url), partition: exchange.key.partition) == exchange.key
     }
 
+    /// Returns false if loaders after the cache have added to the request, or changed, what the response is for: the credential,
+    /// with which all users would get the first one's response, the host, or a field by which responses differ.
+    private static func isAsAsked(_ exchange: Exchange) -> Bool {
+        let (asked, sent) = (exchange.request.headers, exchange.sentHeaders)
+        func isAsAsked(_ name: String) -> Bool { asked.combined(name) == sent.combined(name) }
+        let isPublic =
+            CacheDirectives(exchange.headers).flags.contains(.isPublic)
+            || exchange.status == .notModified && exchange.stored?.directives.flags.contains(.isPublic) == true
+        let vary = FieldList.members(of: exchange.headers.combined("Vary") ?? "").map(String.init)
+        let names = (vary + (exchange.stored?.variant.names ?? [])).filter { $0 != CacheOwnerOption.name }
+        return isAsAsked("Host") && (isPublic || isAsAsked("Authorization")) && names.allSatisfy(isAsAsked)
+    }
+
     /// Returns the variant; `nil` if it can't be known, or if loaders after the cache have decided it.
     private static func variant(of exchange: Exchange) -> Variant? {
         let isPublic = CacheDirectives(exchange.headers).flags.contains(.isPublic)
-        let (asked, sent) = (exchange.request.headers, exchange.sentHeaders)
+        let asked = exchange.request.headers
         // An answer by Digest is another one for each request, so that the response would never be found.
         if !isPublic, asked["Authorization"]?.lowercased().hasPrefix("digest ") == true { return nil }
-        guard let variant = Variant(of: exchange.headers, to: asked, isPublic: isPublic, salt: exchange.salt) else {
-            return nil
-        }
-        // With credentials that are added below the cache, all users would get the first one's response.
-        if !isPublic, asked.combined("Authorization") != sent.combined("Authorization") { return nil }
-        let isKnown = variant.names.allSatisfy { name in
-            name == CacheOwnerOption.name || asked.combined(name) == sent.combined(name)
-        }
-        return isKnown ? variant : nil
+        guard isAsAsked(exchange) else { return nil }
+        return Variant(of: exchange.headers, to: asked, isPublic: isPublic, salt: exchange.salt)
     }
 
     /// Returns whether the server has answered a request for a part with everything.

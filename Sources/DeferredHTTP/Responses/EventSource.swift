@@ -10,9 +10,10 @@ extension HTTPLoader {
     /// ```
     ///
     /// When the stream ends or breaks off, it is requested again after the time that the server has asked for, by default
-    /// three seconds and at least 100 ms, with the last event's ID as `Last-Event-ID`. Each failure to connect in a row doubles that time, up to
-    /// a minute. A response of 204 ends the events. Other responses than 200 with the type `text/event-stream` end them with
-    /// an error, except those that say to try again later, such as 503.
+    /// three seconds and at least 100 ms, with the last event's ID as `Last-Event-ID`. Each failure to connect in a row doubles
+    /// that time, up to a minute, for which a `Retry-After` can ask, too. A response of 204 ends the events. Other responses
+    /// than 200 with the type `text/event-stream` end them with an error, except those that say to try again later, such as
+    /// 503.
     ///
     /// - Parameters:
     ///   - request: The request for the stream. Its `Accept` and its delivery are set.

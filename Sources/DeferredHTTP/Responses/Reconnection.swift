@@ -37,6 +37,8 @@ struct Reconnection<Source: EndlessSource>: AsyncIteratorProtocol {
     private var last: Source.Body.Value?
     /// The number of requests in a row that have brought no body.
     private var failureCount = 0
+    /// The time that the response to the last of them asks for.
+    private var askedPause: Duration?
     private var isFirst = true
     /// True after the end of the source, and after an error.
     private var hasEnded = false
@@ -81,9 +83,11 @@ struct Reconnection<Source: EndlessSource>: AsyncIteratorProtocol {
         if !isFirst {
             let (pause, longest) = (source.pause, Duration.seconds(60))
             // One that is longer by itself, as a server may ask for, isn't doubled.
-            try await clock.sleep(for: pause < longest ? min(pause * (1 << min(failureCount, 20)), longest) : pause)
+            let chosen = pause < longest ? min(pause * (1 << min(failureCount, 20)), longest) : pause
+            try await clock.sleep(for: max(chosen, min(askedPause ?? .zero, longest)))
         }
         isFirst = false
+        askedPause = nil
         failureCount += 1
         var request = request
         request.delivery = .stream
@@ -120,5 +124,6 @@ struct Reconnection<Source: EndlessSource>: AsyncIteratorProtocol {
         if _Concurrency.Task.isCancelled { throw CancellationError() }
         guard let known = error as? HTTPError, known.isTransient else { throw error }
         hasEnded = false
+        askedPause = known.response?.retryAfter
     }
 }

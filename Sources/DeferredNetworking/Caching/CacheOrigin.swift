@@ -71,7 +71,7 @@ private struct OriginReceiver: ResponseReceiver {
     init(_ origin: CacheOrigin, _ task: CachedTask?) {
         self.origin = origin
         self.task = task
-        stream = StreamReceiver(StreamBuffer(origin.configuration), onProgress: { _ in }) { _ = try $0.requiringHTTP() }
+        stream = StreamReceiver(StreamBuffer(origin.configuration), onProgress: { _ in })
     }
 
     var wantsOwnConnection: Bool { origin.wantsOwnConnection }

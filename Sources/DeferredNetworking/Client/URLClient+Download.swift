@@ -40,9 +40,8 @@ extension URLClient {
             resuming: resuming,
             options: options,
             policies: policies(options),
-            in: ProgressReporter(unit: .bytes),
-            requiring: { _ = try $0.requiringHTTP() }
-        ) { (destination, try $0.requiringHTTP()) }
+            in: ProgressReporter(unit: .bytes)
+        ) { (destination, $0) }
     }
 
     /// Begins a download of a URL into a file. See ``download(_:to:resuming:options:)-(URLRequest,_,_,_)``.

@@ -59,8 +59,7 @@ extension URLClient {
             },
             options: options,
             policies: policies(options),
-            in: ProgressReporter(unit: .bytes),
-            requiring: { _ = try $0.requiringHTTP() }
+            in: ProgressReporter(unit: .bytes)
         ) {
             StreamingResponse(head: $1, body: $0)
         }

@@ -104,7 +104,7 @@ public final class URLClient: Sendable {
             counting: direction,
             resuming: resumable,
             in: ProgressReporter(unit: .bytes)
-        ) { ($0, try $1.requiringHTTP()) }
+        ) { ($0, $1) }
     }
 
     func policies(_ options: RequestOptions) -> RequestPolicies {

@@ -17,7 +17,7 @@ struct FileReceiver: ResponseReceiver {
     private let destination: URL
     private let isResuming: Bool
     private let onProgress: @Sendable (BodyProgress) -> Void
-    private let check: @Sendable (ResponseHead) throws -> Void
+    private let requiresHTTP: Bool
 
     /// The file of the attempt.
     private var file: PartialFile?
@@ -29,17 +29,17 @@ struct FileReceiver: ResponseReceiver {
 
     /// - Parameters:
     ///   - onProgress: receives the progress of the whole file, including bytes from earlier downloads.
-    ///   - check: Throws if a response with this head can't be a result.
+    ///   - requiresHTTP: True if a response that isn't HTTP is none, as it may be for a session.
     init(
         to destination: URL,
         resuming: Bool,
         onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in },
-        check: @escaping @Sendable (ResponseHead) throws -> Void = { _ in }
+        requiresHTTP: Bool = false
     ) {
         self.destination = destination
         isResuming = resuming
         self.onProgress = onProgress
-        self.check = check
+        self.requiresHTTP = requiresHTTP
     }
 
     var wantsOwnConnection: Bool { true }
@@ -71,7 +71,7 @@ struct FileReceiver: ResponseReceiver {
             body = .nothing
             return .refuse
         }
-        try check(head)
+        if requiresHTTP { _ = try head.requiringHTTP() }
         defer { self.file = file }
         let plan = DownloadPlan(
             head,

@@ -2,7 +2,6 @@ import Foundation
 
 /// Delivers a response as soon as its head has arrived, and then its bytes as they arrive.
 struct StreamReceiver: ResponseReceiver {
-    private let check: @Sendable (ResponseHead) throws -> Void
     private let buffer: StreamBuffer
     private let onProgress: @Sendable (BodyProgress) -> Void
     private var isDelivered = false
@@ -10,15 +9,9 @@ struct StreamReceiver: ResponseReceiver {
     /// True if the request waits for a server's word before its body.
     private var hasExpectation = false
 
-    /// - Parameter check: Throws if a response with this head can't be a result.
-    init(
-        _ buffer: StreamBuffer,
-        onProgress: @escaping @Sendable (BodyProgress) -> Void,
-        check: @escaping @Sendable (ResponseHead) throws -> Void
-    ) {
+    init(_ buffer: StreamBuffer, onProgress: @escaping @Sendable (BodyProgress) -> Void) {
         self.buffer = buffer
         self.onProgress = onProgress
-        self.check = check
     }
 
     var wantsOwnConnection: Bool { true }
@@ -36,7 +29,7 @@ struct StreamReceiver: ResponseReceiver {
         if hasExpectation, head.status == 417 { return .refuse }
         // The body of a response that leads to a retry, or to another attempt with a credential, isn't the result's.
         guard exchange.accepts(head), exchange.isFinal(head) else { return .refuse }
-        try check(head)
+        _ = try head.requiringHTTP()
         isDelivered = true
         // Its engine retains it until it has ended; whoever keeps the body need not keep what belongs to the client.
         return .deliver(HTTPBodyStream(buffer) { [weak exchange] in exchange?.cancel() })

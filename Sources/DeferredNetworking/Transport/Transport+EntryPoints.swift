@@ -25,9 +25,7 @@ extension Transport {
         options: URLClient.RequestOptions,
         in reporter: ProgressReporter
     ) -> Task<(body: HTTPBodyStream, head: ResponseHead)> {
-        stream(request.request, { request }, options: options, policies: .ofChain, in: reporter, requiring: { _ in }) {
-            ($0, $1)
-        }
+        stream(request.request, { request }, options: options, policies: .ofChain, in: reporter) { ($0, $1) }
     }
 
     /// Begins a download into a file, with any kind of request body. It succeeds once the file is complete.
@@ -45,13 +43,12 @@ extension Transport {
             resuming: resuming,
             options: options,
             policies: .none,
-            in: reporter,
-            requiring: { _ in }
+            in: reporter
         ) { $0 }
     }
 }
 
-/// The same three for a client: with policies, and with a value that `make` makes of the response.
+/// The same three for a client, none of which takes a response that isn't HTTP: with policies, and with a value that `make` makes of the response.
 ///
 /// For calls in this module, which are specialised for the type of the value.
 extension Transport {
@@ -69,11 +66,9 @@ extension Transport {
         let data = DataReceiver(limit: configuration.maximumBodySize, onProgress: onProgress)
         let attempt = Exchange.Attempt(resumable.map { ResumableUploadReceiver($0, data) } ?? data)
         return begin(original, check, options: options, policies: policies, reporter: reporter, to: attempt) {
-            try make($0.data.body, $0.data.head)
+            try make($0.data.body, $0.data.head.requiringHTTP())
         }
     }
-
-    // A `headCheck` throws if a response with this head can't be a result.
 
     func stream<Value: Sendable>(
         _ original: URLRequest,
@@ -81,14 +76,9 @@ extension Transport {
         options: URLClient.RequestOptions,
         policies: RequestPolicies,
         in reporter: ProgressReporter,
-        requiring headCheck: @escaping @Sendable (ResponseHead) throws -> Void,
         as make: @escaping @Sendable (HTTPBodyStream, ResponseHead) throws -> Value
     ) -> Task<Value> {
-        let receiver = StreamReceiver(
-            StreamBuffer(configuration),
-            onProgress: reporter.counting(.received),
-            check: headCheck
-        )
+        let receiver = StreamReceiver(StreamBuffer(configuration), onProgress: reporter.counting(.received))
         return begin(original, check, options: options, policies: policies, reporter: reporter, to: .init(receiver)) {
             try make($0.stream.body, $0.stream.head)
         }
@@ -102,14 +92,13 @@ extension Transport {
         options: URLClient.RequestOptions,
         policies: RequestPolicies,
         in reporter: ProgressReporter,
-        requiring headCheck: @escaping @Sendable (ResponseHead) throws -> Void,
         as make: @escaping @Sendable (ResponseHead) throws -> Value
     ) -> Task<Value> {
         let receiver = FileReceiver(
             to: destination,
             resuming: resuming,
             onProgress: reporter.countingFile(),
-            check: headCheck
+            requiresHTTP: true
         )
         return begin(original, check, options: options, policies: policies, reporter: reporter, to: .init(receiver)) {
             try make($0.file)

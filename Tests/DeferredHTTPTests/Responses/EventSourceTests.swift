@@ -74,6 +74,20 @@ struct EventSourceTests {
         #expect(stub.requests.count == 5)
     }
 
+    @Test func `the time that an unavailable server asks for is waited, up to a minute`() async throws {
+        let clock = ManualClock()
+        let stub = StubLoader(
+            .response(503, headers: ["Retry-After": "7"]),
+            .response(429, headers: ["Retry-After": "3600"]),
+            answer("data: a\n\n"),
+            .response(204)
+        )
+        let reading = Task { for try await _ in stub.events(of: .example, clock: clock) {} }
+        try await clock.pass([7, 60, 3], before: stub)
+        try await reading.value
+        #expect(stub.requests.count == 4)
+    }
+
     @Test(arguments: [404, 200, 401])
     func `another response ends the events`(status: Int) async throws {
         let stub = StubLoader(.response(HTTPStatus(status), headers: ["Content-Type": "text/html"], body: "x"))

@@ -59,7 +59,7 @@ struct ExchangeTests {
             let exchange = Exchange.begin(
                 .checked(try request("/")),
                 on: RetainedEngine(engine),
-                to: StreamReceiver(StreamBuffer(URLClient.Configuration()), onProgress: { _ in }) { _ in }
+                to: StreamReceiver(StreamBuffer(URLClient.Configuration()), onProgress: { _ in })
             ) { result, conclude in
                 results.add((try? result.get()) != nil)
                 if case .failure(let error) = result { conclude(error) }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Libcurl task", .ownThread, .timeLimit(.minutes(2)))
 struct LibcurlTaskTests {
-    private static let patient = StreamReceiver(StreamBuffer(memoryLimit: 0), onProgress: { _ in }, check: { _ in })
+    private static let patient = StreamReceiver(StreamBuffer(memoryLimit: 0), onProgress: { _ in })
 
     @Test(arguments: [
         ("http://host/a?b@c", "host"), ("http://HOST:80?x", "host"), ("https://user:word@host:443#x", "s/host"),

@@ -339,10 +339,9 @@ struct CacheURLClientTests {
         // At the same time, neither waits for the other's.
         var streamed = HTTPRequest(url: server.url("/photo"))
         streamed.delivery = .stream
-        async let first = chain("carol").load(streamed).get()
-        async let second = chain("dave").load(streamed).get()
-        for (response, user) in try await [(first, "carol"), (second, "dave")] {
-            #expect(try await response.stream?.collect() == Data("for \(user)".utf8))
+        let loading = ["carol", "dave"].map { user in (user: user, task: chain(user).load(streamed)) }
+        for (user, task) in loading {
+            #expect(try await task.get().stream?.collect() == Data("for \(user)".utf8))
         }
     }
 

@@ -81,7 +81,7 @@ extension HTTPRequest {
             HTTPMethod(rawValue: request.request.httpMethod ?? "GET"),
             url: request.url,
             // A dictionary has no order, and equal requests have their fields in the same one.
-            headers: HTTPHeaders(fields.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: $0.value) })
+            headers: HTTPHeaders(sorting: fields)
         )
         delivery = .stream
         switch request.request.cachePolicy {

@@ -26,7 +26,7 @@ struct FetchKey: Hashable, Sendable {
     let timeout: Duration?
 
     /// The fields that say how much of a response is wanted, and how new it has to be.
-    private static let extent = ["Range", "If-Range", "If-None-Match", "If-Modified-Since", "Cache-Control"]
+    static let extent = ["Range", "If-Range", "If-None-Match", "If-Modified-Since", "Cache-Control"]
 
     /// Returns whether the request gets what another one gets, as far as the fields of both say.
     fileprivate func isOvertaken(by asked: HTTPHeaders) -> Bool {

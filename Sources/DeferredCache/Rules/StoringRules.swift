@@ -53,8 +53,8 @@ enum StoringRules {
             return .repeatUnconditionally
         }
         // After a redirect, it tells nothing about what is stored: RFC 9111, section 4.3.3. If it answers the cache's
-        // own condition or range, the client can't use it either.
-        // Neither does what was said to somebody whom the cache doesn't know.
+        // own condition or range, the client can't use it either. Nor does what was said to a request that loaders below
+        // the cache have changed.
         guard isSameResource(exchange), isAsAsked(exchange) else {
             let answersConditions = exchange.isValidation && [206, 304, 412, 416].contains(exchange.status.code)
             return answersConditions ? .repeatUnconditionally : .ignore
@@ -89,9 +89,9 @@ enum StoringRules {
     // MARK: Storing
 
     /// Returns the head to store; `nil` for a response that must not be stored, or would be of no use.
-    static func storable(_ exchange: Exchange) -> StoredHead? {
+    private static func storable(_ exchange: Exchange) -> StoredHead? {
         let (status, headers) = (exchange.status, exchange.headers)
-        guard isSameResource(exchange), mayStore(exchange), !isRefusal(exchange),
+        guard mayStore(exchange), !isRefusal(exchange),
             let variant = variant(of: exchange),
             let extent = extent(of: exchange)
         else { return nil }
@@ -143,23 +143,24 @@ enum StoringRules {
     /// Returns false if loaders after the cache have added to the request, or changed, what the response is for: the credential,
     /// with which all users would get the first one's response, the host, or a field by which responses differ.
     private static func isAsAsked(_ exchange: Exchange) -> Bool {
-        let (asked, sent) = (exchange.request.headers, exchange.sentHeaders)
+        // What the cache itself has added, no loader has.
+        let own = [CacheOwnerOption.name] + (exchange.isValidation ? FetchKey.extent : [])
+        let (asked, sent) = (exchange.request.headers.without(own), exchange.sentHeaders.without(own))
         func isAsAsked(_ name: String) -> Bool { asked.combined(name) == sent.combined(name) }
         let isPublic =
             CacheDirectives(exchange.headers).flags.contains(.isPublic)
             || exchange.status == .notModified && exchange.stored?.directives.flags.contains(.isPublic) == true
         let vary = FieldList.members(of: exchange.headers.combined("Vary") ?? "").map(String.init)
-        let names = (vary + (exchange.stored?.variant.names ?? [])).filter { $0 != CacheOwnerOption.name }
+        let names = vary + (exchange.stored?.variant.names ?? [])
         return isAsAsked("Host") && (isPublic || isAsAsked("Authorization")) && names.allSatisfy(isAsAsked)
     }
 
-    /// Returns the variant; `nil` if it can't be known, or if loaders after the cache have decided it.
+    /// Returns the variant; `nil` if it can't be known.
     private static func variant(of exchange: Exchange) -> Variant? {
         let isPublic = CacheDirectives(exchange.headers).flags.contains(.isPublic)
         let asked = exchange.request.headers
         // An answer by Digest is another one for each request, so that the response would never be found.
         if !isPublic, asked["Authorization"]?.lowercased().hasPrefix("digest ") == true { return nil }
-        guard isAsAsked(exchange) else { return nil }
         return Variant(of: exchange.headers, to: asked, isPublic: isPublic, salt: exchange.salt)
     }
 
@@ -263,7 +264,7 @@ enum StoringRules {
     private static func reusableByGet(_ exchange: Exchange) -> StoredHead? {
         guard exchange.request.method == .post, exchange.status == .ok,
             exchange.key.resolving(exchange.headers["Content-Location"], against: exchange.url) == exchange.key,
-            let head = storable(exchange), head.isLifetimeExplicit
+            isSameResource(exchange), isAsAsked(exchange), let head = storable(exchange), head.isLifetimeExplicit
         else { return nil }
         return head
     }

@@ -48,10 +48,7 @@ extension URLClient {
         /// A name or a value that can't be sent fails each request with ``URLClientError/Code/invalidRequest(reason:)``.
         public var headers: [String: String] {
             get { Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) }) }
-            set {
-                let sorted = newValue.sorted { $0.key < $1.key }
-                fields = HTTPHeaders(sorted.map { .init(name: $0.key, value: $0.value) })
-            }
+            set { fields = HTTPHeaders(sorting: newValue) }
         }
         /// Printed without credentials.
         private var fields = HTTPHeaders()

@@ -36,6 +36,11 @@ public struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         self.fields = fields
     }
 
+    /// Creates headers from fields without an order, which get that of their names.
+    package init(sorting fields: [String: String]) {
+        self.fields = fields.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: $0.value) }
+    }
+
     /// Creates headers from a literal, which can repeat a name.
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field(name: $0.0, value: $0.1) }

@@ -48,7 +48,8 @@ extension Transport {
     }
 }
 
-/// The same three for a client, none of which takes a response that isn't HTTP: with policies, and with a value that `make` makes of the response.
+/// The same three for a client: with policies, and with a value that `make` makes of the response. None of them takes a response
+/// that isn't HTTP.
 ///
 /// For calls in this module, which are specialised for the type of the value.
 extension Transport {

@@ -53,8 +53,7 @@ package final class Transport: Sendable {
         self.configuration = choice.configuration
         engineDescription = choice.description
         totalDeadline = choice.configuration.totalDeadline
-        let defaults = choice.configuration.defaultHeaders.sorted { $0.key < $1.key }
-        defaultHeaders = HTTPHeaders(defaults.map { HTTPHeaders.Field(name: $0.key, value: $0.value) })
+        defaultHeaders = HTTPHeaders(sorting: choice.configuration.defaultHeaders)
         let engine: (any Engine)?
         do throws(URLClientError) {
             let made = try ClientEngines.make(choice)

@@ -316,6 +316,22 @@ struct StoringRulesTests {
         #expect(verdict("200; Cache-Control: max-age=9; Vary: B", sent: "GET; A: 1") == "store")
     }
 
+    @Test func `what the cache itself has added is no change by loaders below it`() throws {
+        let stored = try #require(
+            RulesTable.stored("200; Cache-Control: max-age=9; ETag: \"1\"; Vary: If-None-Match, Cache-Control")
+        )
+        func verdict(_ sent: String) -> String {
+            let response = "304; Cache-Control: max-age=9; ETag: \"1\""
+            return RulesTable.text(
+                StoringRules.judge(RulesTable.exchange("GET", response, stored: stored, isValidation: true, sent: sent))
+            )
+        }
+        #expect(verdict("GET; If-None-Match: \"1\"; Cache-Control: max-age=0").hasPrefix("update"))
+        for field in ["Authorization: a", "Host: b"] {
+            #expect(!verdict("GET; If-None-Match: \"1\"; \(field)").hasPrefix("update"))
+        }
+    }
+
     @Test func `the response of another URL is not stored`() throws {
         let response = "200; Cache-Control: max-age=9"
         for text in [

@@ -7,6 +7,27 @@ import Foundation
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Answers with a response that isn't HTTP.
+private final class PlainProtocol: URLProtocol {
+    override class func canInit(with request: URLRequest) -> Bool { true }
+
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+        guard let url = request.url else { return }
+        let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 3, textEncodingName: nil)
+        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        client?.urlProtocol(self, didLoad: Data("new".utf8))
+        client?.urlProtocolDidFinishLoading(self)
+    }
+
+    override func stopLoading() {}
+}
+
 @Suite(.serialized, .ownThreadInSeries, .timeLimit(.minutes(5)))
 struct URLSessionLoaderTests {
     @Test func `every status is a response, also of a part that nobody asked for`() async throws {
@@ -31,6 +52,21 @@ struct URLSessionLoaderTests {
                 }
             }
         }
+    }
+
+    @Test func `a response that isn't HTTP is none, and replaces no file`() async throws {
+        let folder = try TemporaryDirectory()
+        try Data("old".utf8).write(to: folder.file)
+        let configuration = URLClient.Configuration()
+        configuration.session.protocolClasses = [PlainProtocol.self]
+        let loader = URLSessionLoader(configuration: configuration)
+        for delivery in [.data, .stream, .file(folder.file)] as [HTTPRequest.Delivery] {
+            var request = HTTPRequest(host: "example.com")
+            request.delivery = delivery
+            let error = await #expect(throws: HTTPError.self) { try await loader.load(request).get() }
+            #expect(error?.code == .invalidResponse)
+        }
+        #expect(try String(contentsOf: folder.file, encoding: .utf8) == "old")
     }
 
     @Test func `a body that can be sent once is an error of its own where it has to be sent again`() async throws {

@@ -147,7 +147,7 @@ extension URLClientTests {
             #expect(try await text(response) == "later")
         }
 
-        @Test func `a reader that is cancelled throws and ends the transfer`() async throws {
+        @Test func `a reader that is cancelled throws, and the transfer ends with the stream`() async throws {
             let server = try LoopbackServer { _ in .response(body: "12345", contentLength: 10) + [.stall] }
             defer { server.stop() }
             let client = URLClient.fresh()
@@ -163,6 +163,7 @@ extension URLClientTests {
             await isReading.value
             reader.cancel()
             await #expect(throws: CancellationError.self) { try await reader.value }
+            #expect(client.transport.requestCount == 1)
             response.body.cancel()
             try await eventually { client.transport.requestCount == 0 }
             await #expect(throws: (any Error).self) { try await text(response) }

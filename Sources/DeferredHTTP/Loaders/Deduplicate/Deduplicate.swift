@@ -13,7 +13,8 @@ internal import DeferredTask
 /// shared execution is cancelled, and its end, which may be a response, is that of the request; an equal request after
 /// that starts a new execution.
 ///
-/// Copies share what is in flight, also in different chains: the request goes down the one that came first. Of a value that is twice in a chain, the first one counts.
+/// Copies share what is in flight, also in different chains: the request goes down the one that came first. Of a value that
+/// is twice in a chain, the first one counts.
 ///
 /// ```swift
 /// let deduplicate = Deduplicate()

@@ -47,10 +47,13 @@ public enum Redaction {
     package static func query(_ query: String) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
-            let name = pair[..<equals].removingPercentEncoding ?? String(pair[..<equals])
-            return isSecret(name) ? pair[...equals] + mark : String(pair)
+            let (name, value) = (decoded(pair[..<equals]), decoded(pair[equals...].dropFirst()))
+            // The value may be a URL with a query of its own, or have items behind a `;`.
+            return isSecret(name) || text(value) != value ? pair[...equals] + mark : String(pair)
         }.joined(separator: "&")
     }
+
+    private static func decoded(_ part: Substring) -> String { part.removingPercentEncoding ?? String(part) }
 
     /// Returns the text of a proxy's URL without anything that may be its user and its password: those of a URL that can't
     /// be read may contain any delimiter.
@@ -94,4 +97,41 @@ public enum Redaction {
         guard let at = text[authority.upperBound..<end].lastIndex(of: "@") else { return text + tail }
         return text[..<authority.upperBound] + mark + text[at...] + tail
     }
+
+    /// Returns a text without what follows the names of likely credentials, and without users in URLs.
+    package static func text(_ text: String) -> String {
+        let scheme = /(?i)(bearer|basic|token)\s+/
+        let ends = Set<Character>(" \t\r\n&,;\"'<>)}]")
+        var result = ""
+        var rest = text[...]
+        // From delimiter to delimiter: a search for names would begin at each character of a long one.
+        while let delimiter = rest.firstIndex(where: { $0 == "=" || $0 == ":" }) {
+            let name = Self.name(before: rest[..<delimiter])
+            var value = rest[rest.index(after: delimiter)...]
+            if !name.isEmpty {
+                value = value.drop(while: \.isWhitespace)
+                if value.first == "\"" || value.first == "'" { value = value.dropFirst() }
+            }
+            result += rest[..<value.startIndex]
+            rest = value
+            guard !name.isEmpty, isSecret(String(name)) else { continue }
+            if let match = rest.prefixMatch(of: scheme) { rest = rest[match.range.upperBound...] }
+            rest = rest.drop { !ends.contains($0) }
+            result += mark
+        }
+        return (result + rest)
+            .replacing(/(?i)(bearer|basic)\s+[^\s,;"']+/) { "\($0.1) \(mark)" }
+            .replacing(/:\/\/[^\/\s@]*@/) { _ in "://\(mark)@" }
+    }
+
+    /// Returns the name at the end of a text, before white space and a quotation mark; empty for none.
+    private static func name(before text: Substring) -> Substring {
+        var text = text
+        while text.last?.isWhitespace == true { text = text.dropLast() }
+        if text.last == "\"" || text.last == "'" { text = text.dropLast() }
+        let other = text.lastIndex { !($0.asciiValue.map(nameBytes.contains) ?? false) }
+        return text[(other.map(text.index(after:)) ?? text.startIndex)...]
+    }
+
+    private static let nameBytes = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 }

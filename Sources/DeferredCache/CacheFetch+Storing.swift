@@ -53,15 +53,9 @@ extension CacheFetch {
         }
         guard let own = body.join(for: query.task.request) else { preconditionFailure("a body without a first reader") }
         if let shared {
-            let length = head.announcedLength
             // Whether a body of unknown length will fit, those find out that have waited. Whoever comes later doesn't wait.
-            if length == nil { core.sharedFetches.close(shared) }
-            // Several readers can share a body that will fit.
-            if length ?? 0 <= core.store.bodyLimit {
-                core.sharedFetches.share(shared, body)
-            } else {
-                core.sharedFetches.end(shared, .arrived)
-            }
+            if head.announcedLength == nil { core.sharedFetches.close(shared) }
+            core.sharedFetches.share(shared, body)
         }
         return own
     }

@@ -99,11 +99,6 @@ struct Delivery: Sendable {
 
 /// The bytes of a stored response, read as they are asked for. Its iterators share them, as those of a stream do.
 private final class StoredPieces: Sendable {
-    /// The reading of a stored response found damaged bytes.
-    struct Damaged: Error, CustomStringConvertible {
-        var description: String { "the stored response is damaged" }
-    }
-
     /// The bytes that no iterator has taken.
     private struct Rest: Sendable {
         var position: Int64
@@ -157,7 +152,7 @@ private final class StoredPieces: Sendable {
         }
         guard let bytes else {
             onDamage()
-            throw Damaged()
+            throw DamagedBody()
         }
         return bytes
     }

@@ -8,8 +8,6 @@ internal import Foundation
 /// The reader that is furthest ahead reads from the network, so that its pace is that of the transfer. The others read
 /// what is stored. No reader waits for a slower one.
 final class SharedBody: Sendable {
-    typealias Waiter = CheckedContinuation<Void, Never>
-
     fileprivate struct State {
         /// The positions of the readers that have not left.
         var positions: [Int: Int64] = [:]
@@ -19,15 +17,19 @@ final class SharedBody: Sendable {
         /// The last of them, which most readers want next.
         var newest = Data()
         var isReading = false
-        /// The end, and the end as readers see it: not before the response is stored.
-        var decidedEnd: Result<Void, any Error>?
-        /// True when all readers have left before the end.
-        var isLeft = false
+        /// Set once the response is stored, if it is.
         var end: Result<Void, any Error>?
         /// The bytes that have arrived since storing failed; `nil` while all is stored.
         var overflow: Overflow?
-        var waiters: [Int: Waiter] = [:]
-        var lastWaiter = 0
+        /// Filled when there are bytes, or nobody reads from the network.
+        var change: Deferred<Void>?
+
+        /// A future for those who wait.
+        mutating func nextChange() -> Future<Void> {
+            let change = change ?? Deferred()
+            self.change = change
+            return change.future
+        }
     }
 
     /// Bytes that could not be stored, kept for slower readers: not more than a body may have that several can share.
@@ -86,7 +88,7 @@ final class SharedBody: Sendable {
     /// - Parameter request: That of the reader. A client and a chain have different errors, also of the body that they share.
     func join(for request: HTTPRequest) -> HTTPBodyStream? {
         let reader = state.withLock { state -> Int? in
-            if case .failure = state.decidedEnd { return nil }
+            if case .failure = state.end { return nil }
             // After the first, a reader needs the others' bytes.
             guard state.lastReader == 0 || state.overflow == nil && !state.positions.isEmpty else { return nil }
             state.lastReader += 1
@@ -118,8 +120,8 @@ final class SharedBody: Sendable {
     private enum Step {
         case bytes(Data)
         case stored(Range<Int64>)
-        case fetch
-        case wait
+        case fetch(Future<Void>)
+        case wait(Future<Void>)
         case end(Result<Void, any Error>)
     }
 
@@ -132,14 +134,14 @@ final class SharedBody: Sendable {
                 try result.get()
                 return nil
             case .stored(let range):
-                guard let bytes = writer.read(range) else { throw Unreadable() }
+                guard let bytes = writer.read(range) else { throw DamagedBody() }
                 return bytes
-            case .fetch:
+            case .fetch(let change):
                 // In a task of its own: a reader that is cancelled leaves the piece to the others.
                 _Concurrency.Task { await self.fetch() }
-                try await wait()
-            case .wait:
-                try await wait()
+                try await change.get()
+            case .wait(let change):
+                try await change.get()
             }
         }
     }
@@ -164,9 +166,9 @@ final class SharedBody: Sendable {
                 return .stored(position..<limit)
             }
             if let end = state.end { return .end(end) }
-            if state.isReading { return .wait }
+            if state.isReading { return .wait(state.nextChange()) }
             state.isReading = true
-            return .fetch
+            return .fetch(state.nextChange())
         }
     }
 
@@ -176,7 +178,7 @@ final class SharedBody: Sendable {
             let isStored = state.withLock { $0.overflow == nil } && writer.append(bytes)
             // The bytes that it has can still be read.
             if !isStored { writer.discard() }
-            let (waiters, isLeft) = state.withLock { state in
+            let (change, isLeft) = state.withLock { state in
                 if !isStored {
                     if state.overflow == nil { state.overflow = .init(start: state.count) }
                     // The only reader gets it as the newest, and needs no copy: whoever is behind asks for no more
@@ -186,59 +188,35 @@ final class SharedBody: Sendable {
                 state.count += Int64(bytes.count)
                 state.newest = bytes
                 state.isReading = false
-                return (state.takeWaiters(), state.isLeft)
+                return (state.change.take(), state.positions.isEmpty)
             }
             if isLeft { finish(.failure(CancellationError())) }
-            for waiter in waiters { waiter.resume() }
+            change?.fill()
         } catch {
             finish(.failure(error))
         }
     }
 
-    /// Waits until there are bytes, or nobody reads from the network.
-    private func wait() async throws {
-        let number = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { (waiter: Waiter) in
-                let isOver = state.withLock { state in
-                    guard state.isReading, state.end == nil, !_Concurrency.Task.isCancelled else { return true }
-                    state.waiters[number] = waiter
-                    return false
-                }
-                if isOver { waiter.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
-        }
-        try _Concurrency.Task.checkCancellation()
-    }
-
     // MARK: - Ending
 
+    /// Called once: by the one that reads from the network, or by the last reader that leaves if nobody does.
     private func finish(_ result: Result<Void, any Error>) {
-        let (isFirst, isStored, count, isLeft) = state.withLock { state in
-            let isFirst = state.decidedEnd == nil
-            if isFirst { (state.decidedEnd, state.isReading) = (result, true) }
-            return (isFirst, state.overflow == nil, state.count, state.isLeft)
+        let (isStored, count, isLeft) = state.withLock { state in
+            state.isReading = true
+            return (state.overflow == nil, state.count, state.positions.isEmpty)
         }
-        if isFirst {
-            let stored =
-                switch result {
-                case .success: head.completed(by: count)
-                case .failure: isLeft ? head.beginning(count) : nil
-                }
-            if let stored, isStored { writer.commit(stored) } else { writer.discard() }
-            onEnd(stored != nil && !isStored && !isLeft)
+        let stored =
+            switch result {
+            case .success: head.completed(by: count)
+            case .failure: isLeft ? head.beginning(count) : nil
+            }
+        if let stored, isStored { writer.commit(stored) } else { writer.discard() }
+        onEnd(stored != nil && !isStored && !isLeft)
+        let change = state.withLock { state in
+            (state.end, state.isReading) = (result, false)
+            return state.change.take()
         }
-        let waiters = state.withLock { state in
-            if isFirst { state.end = result }
-            state.isReading = false
-            return state.takeWaiters()
-        }
-        for waiter in waiters { waiter.resume() }
+        change?.fill()
     }
 
     private enum Leaving {
@@ -251,15 +229,14 @@ final class SharedBody: Sendable {
     /// Gives up a reader's place; after the last one, the transfer is of no use, unless little is missing.
     private func leave(_ reader: Int) {
         let leaving = state.withLock { state -> Leaving in
-            state.positions[reader] = nil
-            guard state.positions.isEmpty, state.end == nil else { return .othersStay }
+            let wasThere = state.positions.removeValue(forKey: reader) != nil
+            guard wasThere, state.positions.isEmpty, state.end == nil else { return .othersStay }
             if reader != Self.ownReader, state.overflow == nil, let length = head.announcedLength,
                 length - state.count <= Self.largestRest
             {
                 state.positions[Self.ownReader] = state.count
                 return .readsOn
             }
-            state.isLeft = true
             return .ends(isReading: state.isReading)
         }
         switch leaving {
@@ -305,17 +282,5 @@ final class SharedBody: Sendable {
             await group.next()
             group.cancelAll()
         }
-    }
-
-    /// The underlying error when bytes that were stored can't be read again.
-    private struct Unreadable: Error, CustomStringConvertible {
-        var description: String { "the stored body can't be read" }
-    }
-}
-
-extension SharedBody.State {
-    fileprivate mutating func takeWaiters() -> [SharedBody.Waiter] {
-        defer { waiters = [:] }
-        return Array(waiters.values)
     }
 }

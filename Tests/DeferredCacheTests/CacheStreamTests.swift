@@ -395,6 +395,27 @@ struct CacheStreamTests {
         }
     }
 
+    @Test func `damage to a body that is still being written is not delivered`() async throws {
+        let url = folder.url.appending(path: "cache")
+        let source = Source()
+        let chain = clock.cache(.disk(at: url, capacity: 10 << 20)) --> source.stub(headers(6))
+        let first = try #require(try await chain.load(.cacheable().streamed()).get().stream)
+        let second = try #require(try await chain.load(.cacheable().streamed()).get().stream)
+        var iterator = first.makeAsyncIterator()
+        for piece in ["one", "two"] {
+            source.send(piece)
+            #expect(try await iterator.next() == Data(piece.utf8))
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: url.path).filter { $0.hasPrefix("b-") }
+        let file = try FileHandle(forWritingTo: url.appending(path: try #require(names.first)))
+        try file.write(contentsOf: Data("x".utf8))
+        try file.close()
+        let error = await #expect(throws: HTTPError.self) { try await second.collect() }
+        #expect("\(try #require(error))".contains("the stored response is damaged"))
+        source.end()
+        #expect(try await iterator.next() == nil)
+    }
+
     @Test func `streams of unknown length, and too large ones, are not shared, and delivered`()
         async throws
     {
@@ -403,6 +424,11 @@ struct CacheStreamTests {
             let stub = source.stub(header)
             let chain = cache --> stub
             let first = try #require(try await chain.load(.cacheable().streamed()).get().stream)
+            if header["Content-Length"] != nil {
+                // Not even begun to be stored.
+                let folders = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path)
+                #expect(!folders.contains { $0.contains("/b-") } && !folders.isEmpty)
+            }
             let second = try #require(try await chain.load(.cacheable().streamed()).get().stream)
             #expect(try await second.collect() == Data("other".utf8) && stub.requests.count == 2)
             source.send("one")

@@ -27,6 +27,15 @@ struct CacheTests {
         #expect(chain.load(.cacheable()).textNow == "" && stub.requests.count == 2)
     }
 
+    @Test func `a field that no server can send is not stored, and changes no other`() throws {
+        let stub = StubLoader(.response(headers: ["Cache-Control": "max-age=10", "A": "1\n2", "B": "3"], body: "one"))
+        let chain = clock.cache() --> stub
+        for _ in 0..<2 {
+            let response = try #require(chain.load(.cacheable()).responseNow)
+            #expect(response.source == .network && response.headers["A"] == "1\n2" && response.headers["B"] == "3")
+        }
+    }
+
     @Test func `a stale response is validated, and its fields are renewed`() throws {
         let stub = StubLoader(
             .response(

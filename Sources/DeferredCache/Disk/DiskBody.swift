@@ -70,25 +70,41 @@ final class DiskBody: StoredBody {
         // No block is read, so that nothing is there to be kept as all bytes.
         if range.isEmpty { return Data() }
         if let bytes = bytesInMemory { return Self.part(range, of: bytes, from: 0) }
-        let blocks = range.lowerBound / Self.blockSize..<(range.upperBound + Self.blockSize - 1) / Self.blockSize
-        let start = blocks.lowerBound * Self.blockSize
-        let end = min(blocks.upperBound * Self.blockSize, count)
-        guard let file = open(), let bytes = folder.read(start..<end, of: file) else { return nil }
-        let isWhole = bytes.withUnsafeBytes { buffer in
-            blocks.allSatisfy { block in
-                let first = Int((block - blocks.lowerBound) * Self.blockSize)
-                let last = min(first + Int(Self.blockSize), buffer.count)
-                return Int(block) < checksums.count
-                    && checksums[Int(block)] == XXHash64.hash(UnsafeRawBufferPointer(rebasing: buffer[first..<last]))
-            }
-        }
-        guard isWhole else { return nil }
+        guard let file = open(),
+            let (bytes, start) = Self.blocks(with: range, of: count, checksums, { folder.read($0, of: file) })
+        else { return nil }
         if count <= Self.blockSize { self.file.withLock { $0 = Opened(bytes: bytes) } }
         return Self.part(range, of: bytes, from: start)
     }
 
+    /// Returns the blocks of a body that have bytes of a range, and the position of their first byte; nil if they are damaged or
+    /// missing.
+    ///
+    /// - Parameters:
+    ///   - range: Not empty.
+    ///   - count: The length of the body.
+    static func blocks(
+        with range: Range<Int64>,
+        of count: Int64,
+        _ checksums: [UInt64],
+        _ read: (Range<Int64>) -> Data?
+    ) -> (bytes: Data, start: Int64)? {
+        let blocks = range.lowerBound / blockSize..<(range.upperBound + blockSize - 1) / blockSize
+        let start = blocks.lowerBound * blockSize
+        guard let bytes = read(start..<min(blocks.upperBound * blockSize, count)) else { return nil }
+        let isWhole = bytes.withUnsafeBytes { buffer in
+            blocks.allSatisfy { block in
+                let first = Int((block - blocks.lowerBound) * blockSize)
+                let last = min(first + Int(blockSize), buffer.count)
+                return Int(block) < checksums.count
+                    && checksums[Int(block)] == XXHash64.hash(UnsafeRawBufferPointer(rebasing: buffer[first..<last]))
+            }
+        }
+        return isWhole ? (bytes, start) : nil
+    }
+
     /// - Parameter start: The position of the first byte.
-    private static func part(_ range: Range<Int64>, of bytes: Data, from start: Int64) -> Data {
+    static func part(_ range: Range<Int64>, of bytes: Data, from start: Int64) -> Data {
         range == start..<start + Int64(bytes.count)
             ? bytes : bytes.subdata(in: Int(range.lowerBound - start)..<Int(range.upperBound - start))
     }

@@ -140,7 +140,7 @@ final class DiskStore: ResponseStore {
     }
 
     func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: FetchTicket) -> (any BodyWriter)? {
-        guard head.extent.count <= bodyLimit else { return nil }
+        guard max(head.extent.count, head.announcedLength ?? 0) <= bodyLimit else { return nil }
         return DiskWriter(folder, space, limit: bodyLimit) { head, writer in
             self.changeHead { self.commit(key, head, writer, ticket) }
         }

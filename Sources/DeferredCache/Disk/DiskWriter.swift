@@ -4,10 +4,16 @@ internal import Foundation
 /// Writes a body into a new file, and sums up its blocks.
 final class DiskWriter: BodyWriter {
     private struct State: Sendable {
+        /// The bytes of the last block, until it is full, and the checksums of the others.
         var block = Data()
         var checksums: [UInt64] = []
         var count: Int64 = 0
         var isDiscarded = false
+
+        /// The checksums of all blocks.
+        var allChecksums: [UInt64] {
+            block.isEmpty ? checksums : checksums + [block.withUnsafeBytes(XXHash64.hash)]
+        }
     }
 
     let version: UInt64
@@ -38,11 +44,7 @@ final class DiskWriter: BodyWriter {
     var isThere: Bool { file.isThere }
 
     /// The checksums of all blocks.
-    var checksums: [UInt64] {
-        state.withLock { state in
-            state.block.isEmpty ? state.checksums : state.checksums + [state.block.withUnsafeBytes(XXHash64.hash)]
-        }
-    }
+    var checksums: [UInt64] { state.withLock { $0.allChecksums } }
 
     func append(_ bytes: Data) -> Bool {
         let (more, isAllowed) = state.withLock { state in
@@ -68,14 +70,21 @@ final class DiskWriter: BodyWriter {
         return true
     }
 
-    func read(_ range: Range<Int64>) -> Data? { folder.read(range, of: file) }
+    func read(_ range: Range<Int64>) -> Data? {
+        // More may be in the file already than is summed up.
+        let (count, checksums) = state.withLock { state in
+            (Int64(state.checksums.count) * DiskBody.blockSize + Int64(state.block.count), state.allChecksums)
+        }
+        guard let (bytes, start) = DiskBody.blocks(with: range, of: count, checksums, { folder.read($0, of: file) })
+        else { return nil }
+        return DiskBody.part(range, of: bytes, from: start)
+    }
 
     func commit(_ head: StoredHead) { store(head, self) }
 
     func discard() {
         let (count, isNew) = state.withLock { state in
             defer { state.isDiscarded = true }
-            state.block = Data()
             return (state.count, !state.isDiscarded)
         }
         if isNew { space.remove(space.size(count)) { folder.unlinkFile(CacheFileName.body(version)) } }

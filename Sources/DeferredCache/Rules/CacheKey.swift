@@ -18,27 +18,14 @@ struct CacheKey: Hashable, Sendable {
 
     init?(_ parts: URLParts, partition: String?) {
         guard let host = parts.host, !host.isEmpty else { return nil }
-        switch parts.scheme {
-        case "https", nil: isSecure = true
-        case "http": isSecure = false
-        case let scheme?:
-            guard HTTPToken.areEqualWithoutCase(scheme, "https") || HTTPToken.areEqualWithoutCase(scheme, "http") else {
-                return nil
-            }
-            isSecure = scheme.utf8.count == 5
-        }
+        let scheme = parts.scheme?.lowercased() ?? "https"
+        guard scheme == "https" || scheme == "http" else { return nil }
+        isSecure = scheme == "https"
         self.partition = partition
-        // Most hosts are in lower case already.
-        self.host = Self.isLower(host) ? host : host.lowercased()
+        self.host = host.lowercased()
         port = Int32(clamping: parts.port ?? (isSecure ? 443 : 80))
         let path = parts.path.utf8.first == UInt8(ascii: "/") ? parts.path : "/" + parts.path
         target = parts.query.map { path + "?" + $0 } ?? path
-    }
-
-    private static func isLower(_ host: String) -> Bool {
-        host.utf8.withContiguousStorageIfAvailable { bytes in
-            bytes.allSatisfy { $0 < 0x80 && $0 &- UInt8(ascii: "A") >= 26 }
-        } ?? false
     }
 
     /// Returns whether the URL has the origin of another one, in the same partition.

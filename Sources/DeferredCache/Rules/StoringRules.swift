@@ -46,6 +46,9 @@ enum StoringRules {
         let request = exchange.request
         if !request.method.isSafe { return invalidation(exchange) }
         guard request.method == .get || request.method == .head else { return .ignore }
+        // A loader may make what no server can send, and what is stored as text couldn't be told apart.
+        let isSound = exchange.headers.allSatisfy { !($0.name + $0.value).utf8.contains(UInt8(ascii: "\n")) }
+        guard isSound else { return .ignore }
         // Neither is the rest of a part, nor all of it. Some servers give the rest as a 200.
         if isCompletion(exchange),
             exchange.status == .notModified || exchange.status == .ok && exchange.headers["Content-Range"] != nil

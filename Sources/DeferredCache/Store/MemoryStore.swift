@@ -78,7 +78,7 @@ final class MemoryStore: ResponseStore {
     }
 
     func writer(_ key: CacheKey, _ head: StoredHead, _ ticket: FetchTicket) -> (any BodyWriter)? {
-        guard head.extent.count <= bodyLimit else { return nil }
+        guard max(head.extent.count, head.announcedLength ?? 0) <= bodyLimit else { return nil }
         return MemoryWriter(limit: bodyLimit) { head, bytes in self.put(key, head, bytes, ticket) }
     }
 

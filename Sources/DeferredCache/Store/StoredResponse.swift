@@ -29,6 +29,11 @@ protocol StoredBody: AnyObject, Sendable {
     func copy(to file: URL, _ body: @escaping @Sendable (CopyEnd) -> Void)
 }
 
+/// The bytes that were stored of a body can't be read again as they were.
+struct DamagedBody: Error, CustomStringConvertible {
+    var description: String { "the stored response is damaged" }
+}
+
 /// The end of copying a stored body.
 enum CopyEnd: Sendable {
     case copied
@@ -43,7 +48,7 @@ protocol BodyWriter: Sendable {
     /// Adds bytes; returns false if they can't be stored, after which nothing more is added.
     func append(_ bytes: Data) -> Bool
 
-    /// Returns bytes that were added, also after ``discard()``.
+    /// Returns bytes that were added, also after ``discard()``; `nil` if they are damaged.
     func read(_ range: Range<Int64>) -> Data?
 
     /// Stores the response with the bytes that were added.

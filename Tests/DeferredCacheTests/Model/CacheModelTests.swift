@@ -349,7 +349,7 @@ final class CacheModel {
                     least: least,
                     at: hasWaited(one, response) ? nil : one.start
                 )
-            } else if !one.isCancelled, !isDamage(read, of: response) {
+            } else if !one.isCancelled, !isDamage(read) {
                 throw Violation(text: "a body that can't be read: \(read)")
             }
         }
@@ -397,13 +397,13 @@ final class CacheModel {
         guard let stream = response.stream else { return response.body }
         let read = try wait(DeferredTask.Task { try await stream.collect() }.future, "a body")
         if case .success(let bytes) = read { return bytes }
-        guard isDamage(read, of: response) else { throw Violation(text: "a body that can't be read: \(read)") }
+        guard isDamage(read) else { throw Violation(text: "a body that can't be read: \(read)") }
         return nil
     }
 
     /// Whether a stream broke off at a damaged block: those before it have been delivered.
-    private func isDamage(_ read: Result<Data, any Error>, of response: HTTPResponse) -> Bool {
-        guard isOnDisk, response.source != .network, case .failure(let error) = read else { return false }
+    private func isDamage(_ read: Result<Data, any Error>) -> Bool {
+        guard isOnDisk, case .failure(let error) = read else { return false }
         return "\(error)".contains("the stored response is damaged")
     }
 

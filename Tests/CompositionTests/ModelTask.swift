@@ -18,7 +18,8 @@ final class ModelState: @unchecked Sendable {
         self.future = future
     }
 
-    var hasEnded: Bool { isOver || future?.value != nil }
+    var hasEnded: Bool { isOver || hasValue }
+    var hasValue: Bool { future?.value != nil }
 
     /// Requests cancellation; the first time before the end, returns the handlers to call, newest first.
     func cancel() -> [@Sendable () -> Void]? {
@@ -87,6 +88,7 @@ final class ModelControl: @unchecked Sendable {
         self.upstream = upstream?.isPlain == true ? upstream?.upstream : upstream
         state.children = children
         isPlain = upstream != nil && children == nil && !isShared && !isPassing && upstream?.isShared == false
+        new.isPlain = isPlain
         if isPlain { self.upstream?.stage.plainStages.append(new) }
         if let upstream, isShared || upstream.isShared {
             let consumer = ModelControlStage.Consumer()
@@ -120,6 +122,7 @@ final class ModelControlStage: @unchecked Sendable {
     /// result.
     fileprivate var consumers: [Consumer] = []
     fileprivate weak var consumer: Consumer?
+    fileprivate var isPlain = false
 
     final class Consumer {
         weak var control: ModelControl?
@@ -146,11 +149,19 @@ final class ModelControlStage: @unchecked Sendable {
         consumers.contains { $0.hasCancelled } && !consumers.contains { $0.counts }
     }
 
+    /// The nearest task upstream that is no plain stage that has ended, perhaps by its own cancellation: the task that such a
+    /// stage was derived from may not have been asked yet.
+    private var upstreamToCancel: ModelControlStage? {
+        var result = upstream
+        while let stage = result, stage.isPlain, stage.state.hasValue { result = stage.upstream }
+        return result
+    }
+
     /// Ends the task without cancelling it, but those that it was derived from.
     func timeOut(with error: TimeoutError) {
         stage?.abandon(with: .failure(error)) {
             consumer?.hasCancelled = true
-            if let upstream, consumer == nil || upstream.isUnwanted { upstream.cancel() }
+            if let upstream = upstreamToCancel, consumer == nil || upstream.isUnwanted { upstream.cancel() }
         }
     }
 
@@ -158,14 +169,13 @@ final class ModelControlStage: @unchecked Sendable {
         var pending = [self]
         while let current = pending.popLast() {
             guard let handlers = current.state.cancel() else { continue }
+            let upstream = current.upstreamToCancel
             // The stage first, so that it fails as cancelled and not with its upstream's reaction to the cancellation.
             current.stage?.abandon()
             for handler in handlers { handler() }
             let children = current.children?.cancel() ?? []
             current.consumer?.hasCancelled = true
-            if let upstream = current.upstream, current.consumer == nil || upstream.isUnwanted {
-                pending.append(upstream)
-            }
+            if let upstream, current.consumer == nil || upstream.isUnwanted { pending.append(upstream) }
             pending += children.reversed().map(\.stage)
         }
     }

@@ -10,7 +10,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(1)))
 struct MigratingFromDeferredSnippets {
     func `Silent changes`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 112)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 111)
         func rows<Value: Sendable>(_ value: Value?, _ error: any Error, _ tasks: [Task<Value>], _ queue: DispatchQueue) {
             let promise = Task<Value>.Promise()
             let promises = [promise]
@@ -64,10 +64,10 @@ struct MigratingFromDeferredSnippets {
     }
 
     @Test func `Before and after`() async throws {
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 168)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 167)
         func load(_ completion: @escaping @Sendable (Data?, (any Error)?) -> Void) { completion(Data("hello".utf8), nil) }
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 171)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 170)
 
 
 
@@ -85,7 +85,7 @@ struct MigratingFromDeferredSnippets {
         }
         let after = Task(promise, uponCancel: { $0.fail(with: CancellationError()) })
 #sourceLocation()
-#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 189)
+#sourceLocation(file: "Documentation/Deferred.docc/Articles/MigratingFromDeferred.md", line: 188)
         #expect(try await before.value == after.value)
 #sourceLocation()
     }

@@ -65,10 +65,11 @@ package class FutureNode: HandlerNode, @unchecked Sendable {
     /// Frees the handlers, present and future, since there will be no value.
     @usableFromInline
     final func dropHandlers() {
-        #if DEBUG
-        if let origin { DeferredDiagnostics.unfilledHandler(origin) }
-        #endif
         // Orphaned, not filled: an `UnownedFuture` may still read the word.
-        word.orphan().drop()
+        let handlers = word.orphan()
+        #if DEBUG
+        if let origin, handlers.hasUsers { DeferredDiagnostics.unfilledHandler(origin) }
+        #endif
+        handlers.drop()
     }
 }

@@ -171,6 +171,18 @@ extension HandlerNode {
             Trampoline.free(nodes)
         }
 
+        #if DEBUG
+        /// True if somebody waits for the value: a task that was made of the future only observes its end.
+        var hasUsers: Bool {
+            var node = head
+            while let current = node {
+                if current._withUnsafeGuaranteedRef({ !($0 is AttachmentObserver) }) { return true }
+                node = current._withUnsafeGuaranteedRef { $0.next }
+            }
+            return false
+        }
+        #endif
+
         /// True if no node can be cancelled or is being cancelled: each is permanent, or a stage that waits for its
         /// inner future.
         var canMove: Bool {

@@ -41,13 +41,6 @@ package struct Queue<Element> {
         return element
     }
 
-    /// Removes all elements, and keeps the memory.
-    @inlinable
-    package mutating func removeAll() {
-        elements.removeAll(keepingCapacity: true)
-        head = 0
-    }
-
     /// Keeps only the elements that satisfy `isIncluded`, in their order.
     ///
     /// - Complexity: O(n).

@@ -47,7 +47,7 @@ public struct ProgressSnapshot: Sendable, Hashable {
         self.total = total
         self.unit = unit
         self.resumed = resumed
-        self.throughput = throughput
+        self.throughput = throughput.flatMap { $0.isFinite ? $0 : nil }
     }
 
     /// The time that the rest would take at this ``throughput``; `nil` if that or the ``total`` is not known, or the

@@ -49,7 +49,7 @@ final class ServerJournal: Sendable {
         state.withLock { state in
             state.requests.append(request)
             // Dropping in blocks keeps the cost of each request constant.
-            if state.requests.count >= 2 * limit { state.requests.removeFirst(state.requests.count - limit) }
+            if state.requests.count / 2 >= limit { state.requests.removeFirst(state.requests.count - limit) }
         }
     }
 }

@@ -57,55 +57,49 @@ static size_t (*zstd_decode)(void *, struct zstd_buffer *output, struct zstd_buf
 static unsigned int (*zstd_is_error)(size_t);
 static size_t (*zstd_free)(void *);
 
-static void load_zlib(void) {
-    void *library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) return;
-    *(void **)&inflate_some = dlsym(library, "inflate");
-    *(void **)&inflate_end = dlsym(library, "inflateEnd");
-    if (inflate_some && inflate_end) *(void **)&inflate_init = dlsym(library, "inflateInit2_");
-}
+static const struct {
+    const char *library;
+    const char *name;
+    void *function;
+} functions[] = {
+    {"libz.so.1", "inflateInit2_", &inflate_init},
+    {"libz.so.1", "inflate", &inflate_some},
+    {"libz.so.1", "inflateEnd", &inflate_end},
+    {"libbrotlidec.so.1", "BrotliDecoderCreateInstance", &brotli_create},
+    {"libbrotlidec.so.1", "BrotliDecoderDecompressStream", &brotli_decode},
+    {"libbrotlidec.so.1", "BrotliDecoderDestroyInstance", &brotli_destroy},
+    {"libzstd.so.1", "ZSTD_createDStream", &zstd_create},
+    {"libzstd.so.1", "ZSTD_DCtx_setParameter", &zstd_set},
+    {"libzstd.so.1", "ZSTD_decompressStream", &zstd_decode},
+    {"libzstd.so.1", "ZSTD_isError", &zstd_is_error},
+    {"libzstd.so.1", "ZSTD_freeDStream", &zstd_free},
+};
 
-static void load_brotli(void) {
-    void *library = dlopen("libbrotlidec.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) return;
-    *(void **)&brotli_decode = dlsym(library, "BrotliDecoderDecompressStream");
-    *(void **)&brotli_destroy = dlsym(library, "BrotliDecoderDestroyInstance");
-    if (brotli_decode && brotli_destroy) *(void **)&brotli_create = dlsym(library, "BrotliDecoderCreateInstance");
-}
-
-static void load_zstd(void) {
-    void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) return;
-    *(void **)&zstd_set = dlsym(library, "ZSTD_DCtx_setParameter");
-    *(void **)&zstd_decode = dlsym(library, "ZSTD_decompressStream");
-    *(void **)&zstd_is_error = dlsym(library, "ZSTD_isError");
-    *(void **)&zstd_free = dlsym(library, "ZSTD_freeDStream");
-    if (zstd_set && zstd_decode && zstd_is_error && zstd_free) {
-        *(void **)&zstd_create = dlsym(library, "ZSTD_createDStream");
+static void load(void) {
+    for (size_t index = 0; index < sizeof functions / sizeof *functions; index++) {
+        void *library = dlopen(functions[index].library, RTLD_NOW | RTLD_LOCAL);
+        if (library) *(void **)functions[index].function = dlsym(library, functions[index].name);
     }
 }
 
 static bool begin(content_decoder decoder) {
-    static pthread_once_t zlib_once = PTHREAD_ONCE_INIT;
-    static pthread_once_t brotli_once = PTHREAD_ONCE_INIT;
-    static pthread_once_t zstd_once = PTHREAD_ONCE_INIT;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
     int window_bits = MAX_WBITS;
     switch (decoder->coding) {
     case content_coding_brotli:
-        pthread_once(&brotli_once, load_brotli);
-        if (brotli_create) decoder->brotli = brotli_create(NULL, NULL, NULL);
+        if (brotli_create && brotli_decode && brotli_destroy) decoder->brotli = brotli_create(NULL, NULL, NULL);
         return decoder->brotli;
     case content_coding_zstd:
-        pthread_once(&zstd_once, load_zstd);
-        if (zstd_create) decoder->zstd = zstd_create();
+        if (zstd_create && zstd_set && zstd_decode && zstd_is_error && zstd_free) decoder->zstd = zstd_create();
         if (decoder->zstd) zstd_set(decoder->zstd, ZSTD_WINDOW_LOG_MAX, LARGEST_WINDOW_LOG);
         return decoder->zstd;
     case content_coding_raw_deflate: window_bits = -MAX_WBITS; break;
     case content_coding_gzip: window_bits = MAX_WBITS + GZIP_ONLY; break;
     case content_coding_zlib: break;
     }
-    pthread_once(&zlib_once, load_zlib);
-    return inflate_init && inflate_init(&decoder->zlib, window_bits, "1.2.11", sizeof decoder->zlib) == Z_OK;
+    return inflate_init && inflate_some && inflate_end &&
+        inflate_init(&decoder->zlib, window_bits, "1.2.11", sizeof decoder->zlib) == Z_OK;
 }
 
 content_decoder content_decoder_create(enum content_coding coding) {

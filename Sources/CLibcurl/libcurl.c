@@ -53,12 +53,6 @@ struct tls_session {
     const void *internals;
 };
 
-/// The beginning of `curl_easyoption`.
-struct option {
-    const char *name;
-    int number;
-};
-
 /// `curl_header`.
 struct header {
     char *name;
@@ -105,9 +99,6 @@ static struct {
     int (*ssl_pending)(const void *session);
     int (*ssl_get_shutdown)(const void *session);
 
-    /// Available since 7.73.
-    const struct option *(*easy_option_by_name)(const char *);
-
     /// Available since 7.83.
     int (*easy_header)(libcurl_easy, const char *, size_t, unsigned int, int, struct header **);
 } curl;
@@ -126,31 +117,38 @@ static char description[256];
 // The functions of a libcurl that is linked into the program, statically or not; null if there is none.
 #define DECLARE(name) __attribute__((weak)) void curl_##name(void);
 FUNCTIONS(DECLARE)
-DECLARE(easy_option_by_name)
 DECLARE(easy_header)
 __attribute__((weak)) void SSL_pending(void);
 __attribute__((weak)) void SSL_get_shutdown(void);
 
-#define ENTRY(name) {"curl_" #name, curl_##name, &curl.name},
+#define NEEDED(name) {"curl_" #name, curl_##name, &curl.name, true},
 static const struct {
     const char *name;
     void (*linked)(void);
     void *function;
-} functions[] = {FUNCTIONS(ENTRY)};
+    bool is_needed;
+} functions[] = {
+    FUNCTIONS(NEEDED)
+    {"curl_easy_header", curl_easy_header, &curl.easy_header, false},
+    // Also found in a library that libcurl needs.
+    {"SSL_pending", SSL_pending, &curl.ssl_pending, false},
+    {"SSL_get_shutdown", SSL_get_shutdown, &curl.ssl_get_shutdown, false},
+};
 
 enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
 
 static bool is_linked(void) {
     for (int index = 0; index < FUNCTION_COUNT; index++) {
-        if (!functions[index].linked) return false;
+        if (functions[index].is_needed && !functions[index].linked) return false;
     }
     return true;
 }
 
+/// - Parameter library: null for the functions that are linked.
 static bool look_up(void *library) {
     for (int index = 0; index < FUNCTION_COUNT; index++) {
-        void *found = dlsym(library, functions[index].name);
-        if (!found) {
+        void *found = library ? dlsym(library, functions[index].name) : (void *)functions[index].linked;
+        if (!found && functions[index].is_needed) {
             snprintf(
                 description, sizeof description, "libcurl.so.4 has no function %s", functions[index].name);
             failure = description;
@@ -158,33 +156,21 @@ static bool look_up(void *library) {
         }
         *(void **)functions[index].function = found;
     }
-    *(void **)&curl.easy_option_by_name = dlsym(library, "curl_easy_option_by_name");
-    *(void **)&curl.easy_header = dlsym(library, "curl_easy_header");
-    // Also finds it in a library that libcurl needs.
-    *(void **)&curl.ssl_pending = dlsym(library, "SSL_pending");
-    *(void **)&curl.ssl_get_shutdown = dlsym(library, "SSL_get_shutdown");
     return true;
 }
 
 static void load(void) {
-    if (is_linked()) {
-        for (int index = 0; index < FUNCTION_COUNT; index++) {
-            *(void (**)(void))functions[index].function = functions[index].linked;
-        }
-        *(void (**)(void))&curl.easy_option_by_name = curl_easy_option_by_name;
-        *(void (**)(void))&curl.easy_header = curl_easy_header;
-        *(void (**)(void))&curl.ssl_pending = SSL_pending;
-        *(void (**)(void))&curl.ssl_get_shutdown = SSL_get_shutdown;
-    } else {
-        void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    void *library = NULL;
+    if (!is_linked()) {
+        library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
         if (!library) {
             const char *error = dlerror();
             snprintf(description, sizeof description, "libcurl.so.4 can't be opened: %s", error ? error : "no reason");
             failure = description;
             return;
         }
-        if (!look_up(library)) return;
     }
+    if (!look_up(library)) return;
     const struct version_info *info = curl.version_info(CURLVERSION_FIRST);
     if (info->version_num < OLDEST_VERSION) {
         snprintf(description, sizeof description, "libcurl.so.4 is version %s; 7.68 or later is needed", info->version);
@@ -209,12 +195,6 @@ uint32_t libcurl_load(const char **reason) {
 const char *libcurl_version(void) { return curl.version_info(CURLVERSION_FIRST)->version; }
 
 const char *libcurl_strerror(int code) { return curl.easy_strerror(code); }
-
-int libcurl_option(const char *name) {
-    if (!curl.easy_option_by_name) return -1;
-    const struct option *option = curl.easy_option_by_name(name);
-    return option ? option->number : 0;
-}
 
 libcurl_easy libcurl_easy_create(void) { return curl.easy_init(); }
 
@@ -295,19 +275,7 @@ int libcurl_easy_set_sockets(libcurl_easy handle, struct socket_source *source) 
     return curl.easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, poll_set_close);
 }
 
-int libcurl_easy_get_long(libcurl_easy handle, int info, long *value) { return curl.easy_getinfo(handle, info, value); }
-
-int libcurl_easy_get_offset(libcurl_easy handle, int info, int64_t *value) {
-    return curl.easy_getinfo(handle, info, value);
-}
-
-int libcurl_easy_get_text(libcurl_easy handle, int info, const char **value) {
-    return curl.easy_getinfo(handle, info, value);
-}
-
-int libcurl_easy_get_pointer(libcurl_easy handle, int info, void **value) {
-    return curl.easy_getinfo(handle, info, value);
-}
+int libcurl_easy_get(libcurl_easy handle, int info, void *value) { return curl.easy_getinfo(handle, info, value); }
 
 /// Returns the TLS of the handle's connection; NULL if it has none, or none of OpenSSL.
 static const void *openssl(libcurl_easy handle) {

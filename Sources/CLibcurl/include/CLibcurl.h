@@ -60,7 +60,7 @@ int libcurl_easy_set_blob(libcurl_easy handle, int option, const void *data, siz
 int libcurl_easy_set_transfer(
     libcurl_easy handle, int option, size_t (*function)(char *bytes, size_t size, size_t count, void *context));
 int libcurl_easy_set_seek(libcurl_easy handle, int (*function)(void *context, int64_t offset, int origin));
-/// Sets the function that makes the lines behind a body that is sent in chunks; libcurl frees them. Unknown before 7.64.
+/// Sets the function that makes the lines behind a body that is sent in chunks; libcurl frees them.
 int libcurl_easy_set_trailers(libcurl_easy handle, int (*function)(struct libcurl_slist **lines, void *context));
 /// Sets the function that is called before a request is sent, also when it is sent again. Unknown before 7.80.
 int libcurl_easy_set_before_sending(
@@ -81,10 +81,8 @@ struct socket_source {
     int connected;
 };
 int libcurl_easy_set_sockets(libcurl_easy handle, struct socket_source *source);
-int libcurl_easy_get_long(libcurl_easy handle, int info, long *value);
-int libcurl_easy_get_offset(libcurl_easy handle, int info, int64_t *value);
-int libcurl_easy_get_text(libcurl_easy handle, int info, const char **value);
-int libcurl_easy_get_pointer(libcurl_easy handle, int info, void **value);
+/// Sets a value of the information's type: a long, an `int64_t`, a text or another pointer.
+int libcurl_easy_get(libcurl_easy handle, int info, void *value);
 int libcurl_easy_pause(libcurl_easy handle, int mask);
 /// Returns whether the TLS of the handle's connection holds bytes that were received and not read. Known of OpenSSL only.
 bool libcurl_easy_has_decrypted(libcurl_easy handle);
@@ -98,9 +96,6 @@ int libcurl_easy_set_debug(
 /// Returns the status of the last HTTP/2 response of which libcurl has seen the head, also if it never delivered that; or
 /// 0. Unknown before 7.83.
 int libcurl_easy_http2_status(libcurl_easy handle);
-
-/// Returns the number of the option with this name, or 0 if there is none, or -1 if libcurl is too old to tell.
-int libcurl_option(const char *name);
 
 struct libcurl_slist *libcurl_slist_append(struct libcurl_slist *list, const char *line);
 void libcurl_slist_free(struct libcurl_slist *list);
@@ -355,8 +350,7 @@ struct poll_ready {
 /// The most descriptors that one wait reports. Others come with the next one.
 enum { POLL_SET_MOST_EVENTS = 64 };
 
-/// Creates a poll set, or returns NULL. It belongs to one thread at a time.
-/// Creates a set, or returns null, with the reason in `errno`.
+/// Creates a poll set, or returns null, with the reason in `errno`. It belongs to one thread at a time.
 poll_set poll_set_create(void);
 void poll_set_destroy(poll_set set);
 

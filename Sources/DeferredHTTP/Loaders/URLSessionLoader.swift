@@ -65,15 +65,24 @@ public struct URLSessionLoader: HTTPLoader {
         options.cachePartition = request[CachePartitionOption.self]
         options.rateLimit = request.rateLimit
         if request.redirection != .followedByClient { options.redirects = URLClient.RedirectPolicy.none }
-        let (reporter, transport) = (task.execution.reporter, client.transport)
+        let (original, reporter, transport) = (checked.request, task.execution.reporter, client.transport)
         switch request.delivery {
         case .data:
             let direction: BodyProgress.Direction = request.body.isEmpty ? .received : .sent
-            let transfer = transport.gather(checked, options: options, counting: direction, in: reporter)
-            task.follow(transfer) { HTTPResponse(request: request, head: $0.head, .data($0.body)) }
+            let transfer = transport.gather(
+                original,
+                { checked },
+                options: options,
+                policies: .ofChain,
+                counting: direction,
+                in: reporter
+            )
+            task.follow(transfer) { body, head in HTTPResponse(request: request, head: head, .data(body)) }
         case .stream:
-            let transfer = transport.stream(checked, options: options, in: reporter)
-            task.follow(transfer) { body, head in
+            let transfer =
+                transport.stream(original, { checked }, options: options, policies: .ofChain, in: reporter)
+            task.follow(transfer) { response in
+                let body = response.body
                 let stream = HTTPBodyStream(
                     body,
                     isWoken: true,
@@ -81,12 +90,19 @@ public struct URLSessionLoader: HTTPLoader {
                     trailers: { body.trailers },
                     mapError: { $0 is CancellationError ? $0 : HTTPError($0, request: request) }
                 )
-                return HTTPResponse(request: request, head: head, .stream(stream))
+                return HTTPResponse(request: request, head: response.head, .stream(stream))
             }
         case .file(let file, let resuming):
-            let transfer =
-                transport.download(checked, to: file, resuming: resuming, options: options, in: reporter)
-            task.follow(transfer) { HTTPResponse(request: request, head: $0, .file(file)) }
+            let transfer = transport.download(
+                original,
+                { checked },
+                to: file,
+                resuming: resuming,
+                options: options,
+                policies: .none,
+                in: reporter
+            )
+            task.follow(transfer) { _, head in HTTPResponse(request: request, head: head, .file(file)) }
         }
     }
 

@@ -121,9 +121,10 @@ private final class OriginObserver: ExchangeDelegate {
         self.isMeasured = isMeasured
     }
 
-    func noteActivity() { task?.tell(.activity) }
-
-    func waitsForConnectivity() { task?.tell(.waiting) }
-
-    func measured(_ metrics: URLClient.Metrics) { task?.tell(.measured(metrics)) }
+    func note(_ event: EngineEvent) {
+        switch event {
+        case .activity, .waiting, .measured: task?.tell(event)
+        default: break
+        }
+    }
 }

@@ -16,9 +16,6 @@ final class EventReporter: Sendable {
 
     private struct State {
         var sent: Int64 = 0
-
-        /// The bytes of ``sent`` since the request was last handed to the engine.
-        var current: Int64 = 0
         var received: Int64 = 0
         var hasFinished = false
         var metrics: URLClient.Metrics?
@@ -42,29 +39,11 @@ final class EventReporter: Sendable {
         locals = TaskLocals(ofRunningCode: ())
     }
 
-    func received(_ count: Int) {
-        state.withLock { $0.received += Int64(count) }
-    }
-
-    /// - Parameter completed: The number of bytes since the request was last handed to the engine.
-    func sent(_ completed: Int64) {
-        state.withLock { state in
-            // On another connection, the count starts over.
-            state.sent += completed - (completed < state.current ? 0 : state.current)
-            state.current = completed
-        }
-    }
-
-    func measured(_ metrics: URLClient.Metrics) {
-        state.withLock { $0.metrics = metrics }
-    }
-
     /// - Parameter failure: The error of the attempt that is retried.
     func report(_ kind: URLClient.Event.Kind, failure: (any Error)? = nil) {
         let isEnd = if case .finished = kind { true } else { false }
         let before = state.withLock { state in
             defer { state.hasFinished = state.hasFinished || isEnd }
-            if case .sent = kind { state.current = 0 }
             return state
         }
         // A transfer that was cancelled may still report events.
@@ -89,11 +68,16 @@ extension EventReporter: ExchangeDelegate {
 
     func willSend() { report(.sent) }
 
-    func waitsForConnectivity() { report(.waitingForConnectivity) }
-
-    func received(head: ResponseHead) {
-        guard head.isHTTP else { return }
-        if let age = head.age { report(.cached(age: age, isConfirmed: head.isConfirmed)) }
-        report(.response(head))
+    func note(_ event: EngineEvent) {
+        switch event {
+        case .waiting: report(.waitingForConnectivity)
+        case .sent(let count, _): state.withLock { $0.sent += count }
+        case .head(let head) where head.isHTTP:
+            if let age = head.age { report(.cached(age: age, isConfirmed: head.isConfirmed)) }
+            report(.response(head))
+        case .bytes(let bytes): state.withLock { $0.received += Int64(bytes.count) }
+        case .measured(let metrics): state.withLock { $0.metrics = metrics }
+        default: break
+        }
     }
 }

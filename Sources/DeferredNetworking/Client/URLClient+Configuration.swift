@@ -134,7 +134,7 @@ extension URLClient {
 
         /// The maximum number of requests in flight; `nil` for no limit.
         ///
-        /// Further requests wait in order for each host, and the hosts take turns. One that doesn't answer keeps its places until
+        /// Further requests wait in order for each origin, and the origins take turns. One that doesn't answer keeps its places until
         /// deadlines end its requests; without this limit, it takes nothing from the others. A request that waits for its next
         /// attempt still counts as in flight, unless ``Retries/yieldsPlace`` is set.
         public var maximumRequestsInFlight: Int?

@@ -32,16 +32,13 @@ extension URLClient {
     ) -> Task<(URL, ResponseHead)> {
         transport.download(
             request,
-            { () throws(URLClientError) in
-                try options.refuseResumedUpload()
-                return try CheckedRequest(request, hasCache: transport.hasCache)
-            },
+            { () throws(URLClientError) in try CheckedRequest(request, hasCache: transport.hasCache) },
             to: destination,
             resuming: resuming,
             options: options,
             policies: policies(options),
             in: ProgressReporter(unit: .bytes)
-        ) { (destination, $0) }
+        )
     }
 
     /// Begins a download of a URL into a file. See ``download(_:to:resuming:options:)-(URLRequest,_,_,_)``.

@@ -51,18 +51,11 @@ extension URLClient {
     ) -> Task<StreamingResponse> {
         transport.stream(
             request,
-            { () throws(URLClientError) in
-                guard !options.resumesUpload else {
-                    throw .invalidRequest(reason: "an upload whose response is a stream can't be resumed; use upload")
-                }
-                return try CheckedRequest(request, body: body, hasCache: transport.hasCache)
-            },
+            { () throws(URLClientError) in try CheckedRequest(request, body: body, hasCache: transport.hasCache) },
             options: options,
             policies: policies(options),
             in: ProgressReporter(unit: .bytes)
-        ) {
-            StreamingResponse(head: $1, body: $0)
-        }
+        )
     }
 
     /// Begins a `GET` request whose body is read as it arrives. See ``stream(_:options:)-(URLRequest,_)``.

@@ -95,16 +95,13 @@ public final class URLClient: Sendable {
     ) -> Task<(Data, ResponseHead)> {
         transport.gather(
             request,
-            { () throws(URLClientError) in
-                if resumable == nil { try options.refuseResumedUpload() }
-                return try CheckedRequest(request, body: body, hasCache: transport.hasCache)
-            },
+            { () throws(URLClientError) in try CheckedRequest(request, body: body, hasCache: transport.hasCache) },
             options: options,
             policies: policies(options),
             counting: direction,
             resuming: resumable,
             in: ProgressReporter(unit: .bytes)
-        ) { ($0, $1) }
+        )
     }
 
     func policies(_ options: RequestOptions) -> RequestPolicies {

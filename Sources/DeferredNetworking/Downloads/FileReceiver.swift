@@ -17,7 +17,6 @@ struct FileReceiver: ResponseReceiver {
     private let destination: URL
     private let isResuming: Bool
     private let onProgress: @Sendable (BodyProgress) -> Void
-    private let requiresHTTP: Bool
 
     /// The file of the attempt.
     private var file: PartialFile?
@@ -27,19 +26,11 @@ struct FileReceiver: ResponseReceiver {
     /// The number of bytes that were there before the body.
     private var offset: Int64 = 0
 
-    /// - Parameters:
-    ///   - onProgress: receives the progress of the whole file, including bytes from earlier downloads.
-    ///   - requiresHTTP: True if a response that isn't HTTP is none, as it may be for a session.
-    init(
-        to destination: URL,
-        resuming: Bool,
-        onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in },
-        requiresHTTP: Bool = false
-    ) {
+    /// - Parameter onProgress: receives the progress of the whole file, including bytes from earlier downloads.
+    init(to destination: URL, resuming: Bool, onProgress: @escaping @Sendable (BodyProgress) -> Void = { _ in }) {
         self.destination = destination
         isResuming = resuming
         self.onProgress = onProgress
-        self.requiresHTTP = requiresHTTP
     }
 
     var wantsOwnConnection: Bool { true }
@@ -71,7 +62,6 @@ struct FileReceiver: ResponseReceiver {
             body = .nothing
             return .refuse
         }
-        if requiresHTTP { _ = try head.requiringHTTP() }
         defer { self.file = file }
         let plan = DownloadPlan(
             head,

@@ -19,6 +19,9 @@ final class AttemptDeadlines: Sendable {
         /// expire: many bytes, such as those of a handshake, are no events.
         var silence: Duration? { get }
 
+        /// The URL of the current request, which may be that of a redirect.
+        var currentURL: URL { get }
+
         /// Calls a closure once the engine has read what has come. If the process was stopped for a while, the answer may
         /// have been there in time.
         func afterReading(_ body: @escaping @Sendable () -> Void)
@@ -87,7 +90,7 @@ final class AttemptDeadlines: Sendable {
     /// The error of a deadline that expires at once; nil if there is none, and the attempt can begin.
     var passed: (any Error)? {
         guard let (time, reason) = nextDeadline, time <= .zero else { return nil }
-        return error(reason)
+        return error(reason, about: url)
     }
 
     /// Begins. Called once.
@@ -148,12 +151,13 @@ final class AttemptDeadlines: Sendable {
         if let lastByte { note(now - lastByte) }
         if isWaiting.load(ordering: .relaxed) { note(now) }
         guard let (time, reason) = nextDeadline, time <= now else { return check(at: nextDeadline?.time) }
+        guard let owner else { return }
         if hasRead {
-            owner?.abort(with: error(reason), by: self)
+            owner.abort(with: error(reason, about: owner.currentURL), by: self)
         } else {
             // The engine's thread may be busy for long.
             check(at: now + Self.readingTime, hasRead: true)
-            owner?.afterReading { self.check(hasRead: true) }
+            owner.afterReading { self.check(hasRead: true) }
         }
     }
 
@@ -165,7 +169,7 @@ final class AttemptDeadlines: Sendable {
         return silence.map { ($0, .silence) }
     }
 
-    private func error(_ reason: Reason) -> any Error {
+    private func error(_ reason: Reason, about url: URL) -> any Error {
         let description =
             switch reason {
             case .noHead: "The response head did not arrive before the deadline"

@@ -20,9 +20,9 @@ extension Exchange {
     private func store(_ head: ResponseHead, andPerform rest: inout Attempt?) {
         let (cookies, document) = state.withLock { ($0.cookies, $0.machine.request.request.mainDocumentURL) }
         guard let cookies else { return perform(&rest) }
-        state.withLock { $0.parked = rest.take() }
+        let attempt = rest.take()
         cookies.store(head, mainDocument: document) {
-            var rest = self.state.withLock { $0.parked.take() }
+            var rest = attempt
             self.perform(&rest)
         }
     }
@@ -53,11 +53,11 @@ extension Exchange {
             deliver(head, expected: expected, &attempt)
         case .deliverBytes(let bytes, let count, let expected):
             deliver(bytes, .received(count, of: expected), &attempt)
-        case .reportSent(let count, let expected):
+        case .reportSent(let count, let step, let expected):
             let parts = parts
             parts.deadlines?.noteActivity()
             guard attempt.error == nil else { return }
-            parts.delegate?.sent(count)
+            parts.delegate?.note(.sent(step, of: expected))
             attempt.receiver.report(.sent(count, of: expected))
         case .deliverEnd(let head):
             if attempt.error == nil, attempt.refused == nil { attempt.receiver.receive(end: head) }
@@ -130,7 +130,7 @@ extension Exchange {
         let parts = parts
         parts.deadlines?.noteActivity()
         guard attempt.error == nil else { return }
-        parts.delegate?.noteActivity()
+        parts.delegate?.note(.activity)
         attempt.receiver.receive(interim: head)
         if let onInterim = settings.onInterimResponse { locals.restore { onInterim(head) } }
     }
@@ -139,8 +139,10 @@ extension Exchange {
         let parts = parts
         parts.deadlines?.noteHead()
         guard attempt.error == nil else { return }
-        parts.delegate?.received(head: head)
+        parts.delegate?.note(.head(head))
         do {
+            // A session delivers other responses, too.
+            if settings.transport != nil { _ = try head.requiringHTTP() }
             attempt.refused = nil
             switch try attempt.receiver.receive(head: head, of: self) {
             case .take: break
@@ -159,7 +161,7 @@ extension Exchange {
         let parts = parts
         parts.deadlines?.noteActivity()
         if attempt.error == nil {
-            parts.delegate?.received(bytes.count)
+            parts.delegate?.note(.bytes(bytes))
             do {
                 if attempt.refused != nil {
                     try attempt.refused?.append(bytes)

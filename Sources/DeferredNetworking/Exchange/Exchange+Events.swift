@@ -46,11 +46,10 @@ extension Exchange {
             guard isCurrent else { return }
             if case .waiting = event {
                 parts.deadlines?.noteWaiting()
-                parts.delegate?.waitsForConnectivity()
             } else {
                 parts.deadlines?.noteActivity()
-                parts.delegate?.noteActivity()
             }
+            parts.delegate?.note(event)
         case .bodyBegan(let answer):
             state.withLock { $0.machine.bodyBegan(task: task) }
             answer?(nextStream(of: task))
@@ -62,8 +61,8 @@ extension Exchange {
             handle { $0.machine.bodyStreamWanted(task: task) }
         case .answered(let head):
             handle { $0.machine.answered(head, task: task) }
-        case .measured(let metrics):
-            parts.delegate?.measured(metrics)
+        case .measured:
+            parts.delegate?.note(event)
         case .ended(let head, let error):
             receive(nil, nil, end: (head, error), of: task)
         }

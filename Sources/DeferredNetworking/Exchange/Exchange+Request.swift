@@ -64,17 +64,18 @@ extension Exchange {
     /// - Parameter error: The error that the event ends the attempt or the request with, if it is one that may.
     func handle(_ error: (any Error)? = nil, _ event: (inout State) -> Void) {
         var attempt: Attempt?
-        let (isTaken, step, lateTask) = state.withLock { state in
+        let (step, lateTask) = state.withLock { state in
             let count = state.machine.actions.count
             event(&state)
             // A task that a deadline ends is told so before anybody can begin another attempt, which must not get the
             // same connection, and after the machine, which is not to take its end for another one.
             let isLate = state.machine.actions.count > count && error?.isLate == true
             let lateTask = isLate ? state.parts.task : nil
-            return (state.take(&attempt), state.machine.step.take(), lateTask)
+            state.take(&attempt)
+            return (state.machine.step.take(), lateTask)
         }
         lateTask?.expire()
-        if isTaken { perform(&attempt) }
+        if attempt != nil { perform(&attempt) }
         if let step { perform(step) }
     }
 
@@ -147,6 +148,8 @@ extension Exchange {
 
 extension Exchange: AttemptDeadlines.Owner {
     var silence: Duration? { task?.silence }
+
+    var currentURL: URL { state.withLock { $0.machine.request.url } }
 
     func afterReading(_ body: @escaping @Sendable () -> Void) {
         if let task { task.afterReading(body) } else { body() }

@@ -30,13 +30,8 @@ package final class Exchange: Sendable {
     struct State {
         var machine: Machine
 
+        /// Nil while a thread performs its actions, or they wait until cookies are stored.
         var attempt: Attempt?
-
-        /// True while a thread performs actions, and has the attempt.
-        var isPerforming = false
-
-        /// The one that performs nothing until cookies are stored.
-        var parked: Attempt?
 
         var parts: Parts
         var retained: RetainedEngine?
@@ -55,18 +50,14 @@ package final class Exchange: Sendable {
         var redirectAnswer: RedirectAnswer?
 
         /// Takes the attempt, if there are actions to perform, and no other thread has it.
-        mutating func take(_ taken: inout Attempt?) -> Bool {
-            if isPerforming || machine.actions.isEmpty { return false }
-            swap(&taken, &attempt)
-            isPerforming = true
-            return true
+        mutating func take(_ taken: inout Attempt?) {
+            if !machine.actions.isEmpty { swap(&taken, &attempt) }
         }
 
         /// Takes the next action to perform on an attempt. If there is none, takes that back.
         mutating func next(_ taken: inout Attempt?) -> Machine.Action? {
             if let action = machine.actions.popFirst() { return action }
             swap(&taken, &attempt)
-            isPerforming = false
             return nil
         }
     }

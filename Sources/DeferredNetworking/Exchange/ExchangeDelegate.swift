@@ -11,27 +11,13 @@ protocol ExchangeDelegate: AnyObject, Sendable {
     /// Called before a task is resumed: the first one, or one after a redirect or a challenge.
     func willSend()
 
-    /// Called when the task waits for a network to connect over.
-    func waitsForConnectivity()
+    /// Called with events: ``EngineEvent/activity`` (also for an interim head), ``EngineEvent/waiting`` and
+    /// ``EngineEvent/measured(_:)`` when they come, beside other calls; ``EngineEvent/sent(_:of:)``; and
+    /// ``EngineEvent/head(_:)`` and ``EngineEvent/bytes(_:)`` before the receiver gets them, or a refused body does.
+    func note(_ event: EngineEvent)
 
-    /// Called when bytes arrived that aren't of the body, or not yet: of interim heads, header lines, or a coding. May be
-    /// called beside the other methods.
-    func noteActivity()
-
-    /// True if ``measured(_:)`` has an effect.
+    /// True if ``EngineEvent/measured(_:)`` has an effect.
     var isMeasured: Bool { get }
-
-    /// Called when a task is about to end.
-    func measured(_ metrics: URLClient.Metrics)
-
-    /// Called before the receiver gets a head.
-    func received(head: ResponseHead)
-
-    /// Called before the receiver gets bytes of a body, or a refused body does.
-    func received(_ count: Int)
-
-    /// Called with the number of bytes of the request's body that were sent since the task was resumed.
-    func sent(_ completed: Int64)
 
     /// - Parameters:
     ///   - proposal: the request to send if the redirect is followed.
@@ -53,13 +39,8 @@ protocol ExchangeDelegate: AnyObject, Sendable {
 
 extension ExchangeDelegate {
     func willSend() {}
-    func waitsForConnectivity() {}
-    func noteActivity() {}
+    func note(_ event: EngineEvent) {}
     var isMeasured: Bool { false }
-    func measured(_ metrics: URLClient.Metrics) {}
-    func received(head: ResponseHead) {}
-    func received(_ count: Int) {}
-    func sent(_ completed: Int64) {}
 
     func decide(
         redirect head: ResponseHead,

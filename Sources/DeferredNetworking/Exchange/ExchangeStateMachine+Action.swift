@@ -26,7 +26,7 @@ extension ExchangeStateMachine {
 
         /// Bytes of a body, the number of those that have come with them, and the length of the body if it is known.
         case deliverBytes(Data, Int64, of: Int64?)
-        case reportSent(Int64, of: Int64?)
+        case reportSent(Int64, step: Int64, of: Int64?)
 
         /// The response is complete. The request's body isn't.
         case deliverEnd(ResponseHead)

@@ -56,9 +56,10 @@ extension ExchangeStateMachine {
     mutating func sent(_ bytes: Int64, expected: Int64?, task: Int) {
         guard case .running(var run) = state, run.task == task else { return }
         // The platform's own total repeats and jumps; the sum of its steps is right, but for steps that it repeats.
-        run.sent = min(run.sent + bytes, expected ?? .max)
+        let before = run.sent
+        run.sent = min(before + bytes, expected ?? .max)
         state = .running(run)
-        actions.append(.reportSent(run.sent, of: expected))
+        actions.append(.reportSent(run.sent, step: run.sent - before, of: expected))
     }
 
     /// Notes that the body is sent from its first byte.

@@ -3,7 +3,7 @@ internal import DeferredTask
 /// Decides about the attempts of a request: its credentials, the statuses that are accepted, and the next attempt.
 ///
 /// An object, since nearly all requests of a client share one, and several parts of each keep it.
-final class RequestPolicies: Sendable {
+package final class RequestPolicies: Sendable {
     let retries: URLClient.Retries
     let authentication: URLClient.Authentication
     let validation: URLClient.StatusValidation
@@ -27,8 +27,8 @@ final class RequestPolicies: Sendable {
     var hasClosures: Bool { authentication.answer != nil || retries.attempts > 1 && retries.policy.hasOwnClosures }
 
     /// One attempt, without a credential, that succeeds with any status.
-    static let none = RequestPolicies()
+    package static let none = RequestPolicies()
 
     /// Those of a chain, which gets every response that is well formed.
-    static let ofChain = RequestPolicies(acceptsAnyPart: true)
+    package static let ofChain = RequestPolicies(acceptsAnyPart: true)
 }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -139,7 +139,7 @@ struct ResumableUploadReceiver: ResponseReceiver {
 }
 
 /// A body of which any part can be sent again.
-enum ResumableBody: Sendable {
+package enum ResumableBody: Sendable {
     case data(Data)
 
     /// A file, with its length when the upload began.

@@ -6,19 +6,21 @@ import Foundation
 ///
 /// This is not left to libcurl, which accepts a truncated compressed body as complete.
 struct ContentDecoder {
-    /// The reason why a body can't be decoded.
-    struct Flaw: Error {
-        let description: String
-    }
-
     /// The value of `Accept-Encoding` in requests: the codings whose libraries are available.
-    static let accepted: String = {
-        let codings: [(String, content_coding)] = [
+    static let accepted =
+        available.isEmpty ? "identity" : available.map(\.name).joined(separator: ", ")
+
+    /// The codings whose libraries are available.
+    private static let available: [(name: String, coding: content_coding)] = {
+        let codings = [
             ("gzip", content_coding_gzip), ("deflate", content_coding_zlib), ("br", content_coding_brotli),
             ("zstd", content_coding_zstd),
         ]
-        let available = codings.filter { isAvailable($0.1) }.map(\.0)
-        return available.isEmpty ? "identity" : available.joined(separator: ", ")
+        return codings.filter { _, coding in
+            guard let decoder = content_decoder_create(coding) else { return false }
+            content_decoder_destroy(decoder)
+            return true
+        }
     }()
 
     /// More codings would let a few bytes expand too far.
@@ -32,18 +34,20 @@ struct ContentDecoder {
     ///   - accepted: the request's own `Accept-Encoding`, if it has one. If the response has an unknown coding that it
     ///     names, nothing is decoded.
     /// - Returns: nil when there is nothing to decode.
-    init?(_ codings: String, accepted: String? = nil) throws(Flaw) {
+    init?(_ codings: String, accepted: String? = nil) throws(ResponseFlaw) {
         let names = Self.names(in: codings).filter { !["", "identity", "none"].contains($0) }
         guard !names.isEmpty else { return nil }
         guard names.count <= Self.mostCodings else {
-            throw Flaw(description: "The response has \(names.count) content codings")
+            throw ResponseFlaw(description: "The response has \(names.count) content codings")
         }
         stages = []
         for name in names.reversed() {
-            guard let coding = Self.coding(named: name) else {
+            let name = name == "x-gzip" ? "gzip" : name
+            guard let coding = Self.available.first(where: { $0.name == name })?.coding else {
                 let asked = accepted.map(Self.names) ?? []
                 if asked.contains(name) || asked.contains("*") { return nil }
-                throw Flaw(description: "The response has the unknown content coding \(DisplayText.quoted(name))")
+                let coding = DisplayText.quoted(name)
+                throw ResponseFlaw(description: "The response has the unknown content coding \(coding)")
             }
             stages.append(Stage(coding))
         }
@@ -52,26 +56,6 @@ struct ContentDecoder {
     /// Returns the names in a list, in lower case and without their parameters.
     private static func names(in list: String) -> [String] {
         FieldList.members(of: list).map { FieldList.trimmed($0.prefix { $0 != ";" }).lowercased() }
-    }
-
-    /// Returns nil for a coding that is unknown, or whose library is missing.
-    private static func coding(named name: String) -> Stage.Coding? {
-        switch name {
-        case "gzip", "x-gzip": .gzip
-        case "deflate": .deflate
-        case "br" where hasBrotli: .brotli
-        case "zstd" where hasZstandard: .zstandard
-        default: nil
-        }
-    }
-
-    private static let hasBrotli = isAvailable(content_coding_brotli)
-    private static let hasZstandard = isAvailable(content_coding_zstd)
-
-    private static func isAvailable(_ coding: content_coding) -> Bool {
-        guard let decoder = content_decoder_create(coding) else { return false }
-        content_decoder_destroy(decoder)
-        return true
     }
 
     /// Decodes received bytes, and passes the result on in chunks.
@@ -85,9 +69,9 @@ struct ContentDecoder {
     /// Checks, at the end of the body, that it is complete.
     ///
     /// - Throws: a flaw if the data of a coding is incomplete. An empty body is complete.
-    func finish() throws(Flaw) {
+    func finish() throws(ResponseFlaw) {
         guard stages.allSatisfy(\.isComplete) else {
-            throw Flaw(description: "The compressed body ends too early")
+            throw ResponseFlaw(description: "The compressed body ends too early")
         }
     }
 
@@ -103,26 +87,9 @@ struct ContentDecoder {
 
 /// A decoder of one coding.
 private final class Stage {
-    enum Coding {
-        case gzip, deflate, brotli, zstandard
-
-        /// True if a body may consist of several parts, each of which ends by itself: RFC 1952, section 2.2, and
-        /// RFC 8878, section 3.1.
-        var hasMembers: Bool { self == .gzip || self == .zstandard }
-
-        /// The decoder's name; a deflated body needs a look at its first bytes.
-        var decoder: content_coding {
-            switch self {
-            case .gzip, .deflate: content_coding_gzip
-            case .brotli: content_coding_brotli
-            case .zstandard: content_coding_zstd
-            }
-        }
-    }
-
     private static let pieceSize = 64 << 10
 
-    private let coding: Coding
+    private let coding: content_coding
     private var decoder: content_decoder?
     private var hasEnded = false
     private var hasBegun = false
@@ -132,7 +99,11 @@ private final class Stage {
 
     var isComplete: Bool { hasEnded || !hasBegun }
 
-    init(_ coding: Coding) {
+    /// True if a body may consist of several parts, each of which ends by itself: RFC 1952, section 2.2, and RFC 8878,
+    /// section 3.1.
+    private var hasMembers: Bool { coding == content_coding_gzip || coding == content_coding_zstd }
+
+    init(_ coding: content_coding) {
         self.coding = coding
     }
 
@@ -143,7 +114,7 @@ private final class Stage {
     func decode(_ bytes: UnsafeRawBufferPointer, _ output: (UnsafeRawBufferPointer) throws -> Void) throws {
         guard !bytes.isEmpty else { return }
         hasBegun = true
-        guard coding == .deflate, decoder == nil else { return try run(bytes, output) }
+        guard coding == content_coding_zlib, decoder == nil else { return try run(bytes, output) }
         // Some servers send deflate without the zlib header, and all clients accept that.
         guard let first = firstByte ?? (bytes.count > 1 ? bytes[0] : nil) else {
             firstByte = bytes[0]
@@ -171,7 +142,7 @@ private final class Stage {
                 let result = content_decoder_decode(decoder, &input, &rest, target, Self.pieceSize, &count)
                 if count > 0 { try output(UnsafeRawBufferPointer(rebasing: piece[..<count])) }
                 if result == content_decoding_failed {
-                    throw ContentDecoder.Flaw(description: "The compressed body is corrupt")
+                    throw ResponseFlaw(description: "The compressed body is corrupt")
                 }
                 if result == content_decoding_ended {
                     hasEnded = true
@@ -188,16 +159,16 @@ private final class Stage {
     private func nextDecoder(_ rest: Int) throws -> content_decoder? {
         if hasEnded {
             guard rest > 0 else { return nil }
-            guard coding.hasMembers else { throw ContentDecoder.Flaw(description: "Bytes follow the compressed body") }
+            guard hasMembers else { throw ResponseFlaw(description: "Bytes follow the compressed body") }
             hasEnded = false
             if let decoder { content_decoder_destroy(decoder) }
             decoder = nil
         }
         if decoder == nil {
-            decoder = content_decoder_create(coding.decoder)
+            decoder = content_decoder_create(coding)
         }
         guard let decoder else {
-            throw ContentDecoder.Flaw(description: "The system's library for this content coding is missing")
+            throw ResponseFlaw(description: "The system's library for this content coding is missing")
         }
         return decoder
     }

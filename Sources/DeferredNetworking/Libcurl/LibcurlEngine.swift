@@ -145,9 +145,6 @@ package final class LibcurlEngine: Engine {
                 reason: "libcurl sends no trailers over HTTP/2; leave the client's httpVersion at nil"
             )
         }
-        guard Self.versionNumber >= 0x07_40_00 else {
-            throw .invalidRequest(reason: "trailers of requests need libcurl 7.64; leave them out")
-        }
     }
 
     package func makeTask(for request: CheckedRequest, of exchange: Exchange, as number: Int) -> any EngineTask {

@@ -43,7 +43,7 @@ extension LibcurlHandle {
 
     var remoteHost: String {
         var address: UnsafePointer<CChar>?
-        libcurl_easy_get_text(easy, Int32(CURLINFO_PRIMARY_IP), &address)
+        libcurl_easy_get(easy, Int32(CURLINFO_PRIMARY_IP), &address)
         return address.map { String(cString: $0) } ?? ""
     }
 
@@ -51,7 +51,7 @@ extension LibcurlHandle {
 
     private func long(_ info: Int) -> Int {
         var result = 0
-        libcurl_easy_get_long(easy, Int32(info), &result)
+        libcurl_easy_get(easy, Int32(info), &result)
         return result
     }
 
@@ -85,7 +85,7 @@ extension LibcurlHandle {
 
     private func time(_ info: Int) -> Duration {
         var microseconds: Int64 = 0
-        libcurl_easy_get_offset(easy, Int32(info), &microseconds)
+        libcurl_easy_get(easy, Int32(info), &microseconds)
         return .microseconds(microseconds)
     }
 }

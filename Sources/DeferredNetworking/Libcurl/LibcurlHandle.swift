@@ -210,6 +210,7 @@ final class LibcurlHandle {
         var hasAgent = false
         var hasCodings = false
         var hasExpectation = false
+        var codings = LibcurlHeaders.acceptedCodings
         for (name, value) in fields {
             switch name.lowercased() {
             case "proxy-authorization":
@@ -220,13 +221,15 @@ final class LibcurlHandle {
             case "user-agent": hasAgent = true
             case "accept-encoding": hasCodings = true
             case "expect": hasExpectation = true
+            // A part of an encoded body can't be decoded.
+            case "range": codings = "Accept-Encoding: identity"
             default: break
             }
             // libcurl's syntax for a field without a value.
-            headers.add(value.isEmpty ? "\(name);" : "\(name): \(value)")
+            headers.add(FieldList.trimmed(value[...]).isEmpty ? "\(name);" : "\(name): \(value)")
         }
         if !hasAgent { headers.add("User-Agent: \(options.userAgent)") }
-        if !hasCodings { headers.add(LibcurlHeaders.acceptedCodings) }
+        if !hasCodings { headers.add(codings) }
         // Otherwise, libcurl waits for a `100 Continue` before large bodies: for a second if the server doesn't send
         // one.
         if hasBody, !hasExpectation { headers.add("Expect:") }

@@ -137,7 +137,7 @@ final class LibcurlMulti {
 
     private static func transfer(on easy: libcurl_easy) -> LibcurlTransfer? {
         var context: UnsafeMutableRawPointer?
-        libcurl_easy_get_pointer(easy, Int32(CURLINFO_PRIVATE), &context)
+        libcurl_easy_get(easy, Int32(CURLINFO_PRIVATE), &context)
         return LibcurlHandle.transfer(of: context)
     }
 

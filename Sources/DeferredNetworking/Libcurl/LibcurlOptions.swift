@@ -42,13 +42,14 @@ final class LibcurlOptions: Sendable {
     /// - Throws: ``URLClientError/Code/engineUnavailable(reason:)`` for a setting that this version of libcurl doesn't
     ///   support, and for a proxy that isn't one.
     init(_ configuration: URLClient.Configuration, lookUps: NameLookUps = .shared) throws(URLClientError) {
+        route = LibcurlRoute(configuration.proxy)
         try Self.check(configuration.proxy)
+        for proxy in route.proxies { try Self.check(proxy) }
         try Self.check(lifetime: configuration.connectionLifetime)
         resolve = try StaticAddresses.checked(configuration.resolve)
         connectionIdleTimeout = Self.seconds(configuration.connectionIdleTimeout)
         connectionLifetime = Self.seconds(configuration.connectionLifetime)
-        route = LibcurlRoute(configuration.proxy)
-        mayHaveProxy = route.mayHaveProxy
+        mayHaveProxy = !route.proxies.isEmpty
         self.lookUps = lookUps
         maximumConnectionsPerHost = max(1, configuration.maximumConnectionsPerHost)
         tls = configuration.tls
@@ -139,8 +140,25 @@ final class LibcurlOptions: Sendable {
         } else {
             return
         }
-        throw .engineUnavailable(
-            reason: "the proxy \(DisplayText.quoted(Redaction.proxy(url))) \(flaw); use a URL such as "
+        throw refusal(of: Redaction.proxy(url), flaw)
+    }
+
+    /// Refuses the text of a proxy, which may be the environment's, that libcurl doesn't use, without a word.
+    private static func check(_ proxy: String) throws(URLClientError) {
+        // libcurl decodes the user and the password.
+        if proxy.contains(/%[01][0-9A-Fa-f]/) {
+            throw refusal(of: Redaction.proxy(proxy), "has a percent-encoded control character")
+        }
+        if proxy.utf8.count > longestProxy {
+            throw refusal(of: String(Redaction.proxy(proxy).prefix(80)), "is longer than \(longestProxy) bytes")
+        }
+    }
+
+    private static let longestProxy = 64 << 10
+
+    private static func refusal(of proxy: String, _ flaw: String) -> URLClientError {
+        .engineUnavailable(
+            reason: "the proxy \(DisplayText.quoted(proxy)) \(flaw); use a URL such as "
                 + "http://user:password@host:3128, in whose user and password delimiters are percent-encoded"
         )
     }

@@ -68,12 +68,12 @@ struct LibcurlResponse: ~Copyable {
     // MARK: The head
 
     /// Checks the beginning of a line of a head, before it is added. Mutating, since otherwise Swift copies the structure.
-    mutating func check(line: UnsafeRawBufferPointer) throws(ResponseHeadParser.Flaw) { try parser.check(line) }
+    mutating func check(line: UnsafeRawBufferPointer) throws(ResponseFlaw) { try parser.check(line) }
 
     /// Adds a line of a head or of a trailer.
     ///
     /// - Returns: the final head, or an interim one, with its last line.
-    mutating func append(line: UnsafeRawBufferPointer) throws(ResponseHeadParser.Flaw) -> ResponseHead? {
+    mutating func append(line: UnsafeRawBufferPointer) throws(ResponseFlaw) -> ResponseHead? {
         try parser.append(line)
     }
 
@@ -163,21 +163,18 @@ struct LibcurlResponse: ~Copyable {
 
     /// The head with what has come behind the body, if all of a response that succeeded is there and was taken.
     var answer: ResponseHead? {
-        guard !hasBytes, let head, head.status.isSuccess, hasBody ?? hasTransferCoding, (try? finish()) != nil else {
-            return nil
-        }
-        return (try? parser.trailers()).map { head.with(trailers: $0) }
+        guard !hasBytes, let head, head.status.isSuccess, hasBody ?? hasTransferCoding else { return nil }
+        return try? finished()
     }
 
-    /// Checks that the body isn't cut off within a coding.
-    func finish() throws(ContentDecoder.Flaw) {
+    /// Checks that the body isn't cut off within a coding, and adds to the head what has come behind it.
+    mutating func finish() throws(ResponseFlaw) {
+        head = try finished()
+    }
+
+    private func finished() throws(ResponseFlaw) -> ResponseHead? {
         try decoder?.finish()
-    }
-
-    /// Adds to the head what has come behind the body.
-    mutating func addTrailers() throws(ResponseHeadParser.Flaw) {
-        let trailers = try parser.trailers()
-        head = head?.with(trailers: trailers)
+        return try head?.with(trailers: parser.trailers())
     }
 }
 #endif

@@ -45,8 +45,8 @@ struct LibcurlRoute {
         return isExempt(name) ? [server, proxy] : [proxy, server]
     }
 
-    /// True if a request may go through a proxy.
-    var mayHaveProxy: Bool { text(isSecure: false) ?? text(isSecure: true) != nil }
+    /// The texts of the proxies that requests may go through.
+    var proxies: Set<String> { Set([text(isSecure: false), text(isSecure: true)].compactMap(\.self)) }
 
     private func text(isSecure: Bool) -> String? {
         switch proxy {
@@ -65,7 +65,7 @@ struct LibcurlRoute {
         else { return nil }
         return LibcurlHop(
             name: host.lowercased(),
-            port: url.port ?? (url.scheme == "https" ? 443 : 1080),
+            port: url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 1080),
             isProxy: true
         )
     }

@@ -17,8 +17,9 @@ extension LibcurlTask {
             return locals.restore { source(body) }
         case .inRequest:
             if let stream = request.request.httpBodyStream {
-                let once = OneStream(stream: stream)
-                return source(of: nil, alreadySent: BodyStreams.spent) { once.stream }
+                // SAFETY: only the queue that reads the stream uses it.
+                nonisolated(unsafe) let once = stream
+                return source(of: nil, alreadySent: BodyStreams.spent) { once }
             }
             if let data = request.request.httpBody { return DataUploadSource(data) }
             // These methods announce an empty body explicitly: RFC 9110, section 8.6.
@@ -43,12 +44,5 @@ extension LibcurlTask {
         // Made only for a source that needs it: a task with weak references is slower to retain and to release.
         StreamedUploadSource(body) { [weak self] in self?.proceed() }
     }
-}
-
-/// Passes a stream to the queue that reads it.
-///
-/// SAFETY: only that queue uses the stream.
-private struct OneStream: @unchecked Sendable {
-    let stream: InputStream
 }
 #endif

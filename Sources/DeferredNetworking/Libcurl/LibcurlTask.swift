@@ -48,6 +48,7 @@ final class LibcurlTask: EngineTask {
 
         /// The condition under which the response should not be read.
         var isPaused: (@Sendable () -> Bool)?
+        var backlog = Backlog()
         var isLate = false
     }
 
@@ -68,11 +69,11 @@ final class LibcurlTask: EngineTask {
         return milliseconds < 0 ? sinceStart : min(sinceStart, .milliseconds(milliseconds))
     }
 
-    /// True while the response should not be read.
-    var isPaused: Bool { state.withLock { $0.isPaused }?() ?? false }
-
-    /// The bytes that the exchange has not processed yet.
-    let backlog = Backlog()
+    /// True while the reader wants no more bytes, or the exchange has not processed those that it was given.
+    var hasEnough: Bool {
+        let (isPaused, isTooLong) = state.withLock { ($0.isPaused, $0.backlog.isTooLong()) }
+        return isTooLong || isPaused?() == true
+    }
 
     /// True if the results are no longer needed. Only a hint for the engine's thread: the command in its queue counts.
     var isCancelled: Bool { wasCancelled.load(ordering: .relaxed) }
@@ -158,7 +159,12 @@ final class LibcurlTask: EngineTask {
     }
 
     func took(_ count: Int) {
-        if backlog.remove(count) { loop.submit(.reconsiderPause(self)) }
+        if state.withLock({ $0.backlog.remove(count) }) { loop.submit(.reconsiderPause(self)) }
+    }
+
+    /// Counts bytes that are about to be given to the exchange.
+    func gives(_ count: Int) {
+        state.withLock { $0.backlog.add(count) }
     }
 
     /// Reports that the body's source has bytes again.
@@ -199,6 +205,33 @@ final class LibcurlTask: EngineTask {
     func end(_ last: ResponseHead?, _ error: (any Error)?, after head: ResponseHead? = nil, _ bytes: Data? = nil) {
         guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
         exchange.receive(head, bytes, end: (last, error), of: number)
+    }
+}
+
+/// Counts the bytes that an exchange was given and has not processed yet, because another thread is still busy with earlier
+/// ones.
+struct Backlog {
+    private static let most = 256 << 10
+
+    private var count = 0
+
+    /// True while the engine waits for the end of a backlog that is too long.
+    private var isAwaited = false
+
+    /// Returns true if the backlog is too long. The engine then waits until ``remove(_:)`` tells otherwise.
+    mutating func isTooLong() -> Bool {
+        if count > Self.most { isAwaited = true }
+        return isAwaited
+    }
+
+    mutating func add(_ bytes: Int) { count += bytes }
+
+    /// Counts bytes that the exchange has processed, and returns true, once, if the engine waits and need not any more.
+    mutating func remove(_ bytes: Int) -> Bool {
+        count -= bytes
+        guard isAwaited, count <= Self.most / 2 else { return false }
+        isAwaited = false
+        return true
     }
 }
 #endif

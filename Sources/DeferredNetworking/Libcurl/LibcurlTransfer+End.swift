@@ -16,10 +16,10 @@ extension LibcurlTransfer {
         flushSent()
         if code == CURLE_SEND_ERROR, !hasAnswer { receiveUnread() }
         if wasLost(code) { recoverStatus() }
-        var error = error(isWhole(code) ? Int32(CURLE_OK) : code)
-        if error == nil { error = addTrailers() }
+        let error = error(isWhole(code) ? Int32(CURLE_OK) : code)
         if task.exchange.isMeasured { task.tell(.measured(metrics)) }
-        if error == nil, response.isRedirect, let head = response.head { task.tell(.redirect(head)) }
+        // Also if its body has broken off: nobody wants that.
+        if response.isRedirect, !task.isCancelled, let head = response.head { task.tell(.redirect(head)) }
         if case .needsBody = stop {
             flushResponse()
             task.tell(.needsBody)
@@ -111,24 +111,12 @@ extension LibcurlTransfer {
             let description = "The connection ended inside the head of the response"
             return URLError(.networkConnectionLost, failing: task.request.url, description: description)
         }
-        do throws(ContentDecoder.Flaw) {
+        do throws(ResponseFlaw) {
             try response.finish()
         } catch {
             return bad(error.description)
         }
         return nil
-    }
-
-    /// Adds to the head what has come behind the body.
-    ///
-    /// - Returns: The reason why that can't be used.
-    private func addTrailers() -> (any Error)? {
-        do throws(ResponseHeadParser.Flaw) {
-            try response.addTrailers()
-            return nil
-        } catch {
-            return bad(error.description)
-        }
     }
 
     var refusal: URLError {

@@ -14,12 +14,9 @@ extension LibcurlTransfer {
         return CURL_WRITEFUNC_PAUSE
     }
 
-    /// True while the reader wants no more bytes, or the exchange has not processed those that it was given.
-    var hasEnough: Bool { task.isPaused || task.backlog.isTooLong }
-
     /// Pauses or resumes reading from the connection. Not within a callback of libcurl, which would be called in it.
     func reconsiderPause() {
-        setPause(Int32(CURLPAUSE_RECV), hasEnough || limitedUntil != nil)
+        setPause(Int32(CURLPAUSE_RECV), task.hasEnough || limitedUntil != nil)
     }
 
     /// Pauses reading once the bytes so far have come faster than the request's limit.

@@ -141,7 +141,7 @@ final class LibcurlTransfer {
     func receive(line: UnsafeRawBufferPointer) -> Int {
         guard stop == nil, !task.isCancelled else { return 0 }
         defer { if task.kind == .shared { shareSocket() } }
-        do throws(ResponseHeadParser.Flaw) {
+        do throws(ResponseFlaw) {
             guard let head = try response.append(line: line) else {
                 noteActivity()
                 return line.count
@@ -163,7 +163,7 @@ final class LibcurlTransfer {
     /// True once there is a response.
     var hasAnswer: Bool { response.head != nil }
 
-    private func begin(_ head: ResponseHead) throws(ResponseHeadParser.Flaw) {
+    private func begin(_ head: ResponseHead) throws(ResponseFlaw) {
         if options.httpVersion == .http2, let version = head.version, version != "HTTP/2" {
             throw .init(description: "The server answered with \(version), but HTTP/2 is required")
         }
@@ -171,8 +171,10 @@ final class LibcurlTransfer {
         // Connected at once, and answered as fast: libcurl has not waited for the socket, and may not before the end, after
         // which the set takes it for idle like one whose reading was paused.
         if socket == .unknown, hasOwnConnection, !handle.hasOldConnection, !pauseUnwatched() { handle.forbidReuse() }
-        // The server may wait for a body that libcurl isn't going to send, and would take the next request for it.
-        if head.status == 417, response.isInVersion1, source != nil { handle.forbidReuse() }
+        // The server may wait for a body that libcurl isn't going to send, and would take the next request for it: it has
+        // answered before the body, or to an expectation that libcurl then leaves out.
+        let isUnsent = !hasSent && task.request.value(of: "Expect") != nil
+        if isUnsent || head.status == 417, response.isInVersion1, source != nil { handle.forbidReuse() }
         if task.kind == .shared, response.head == nil {
             connections.answered(task, isMultiplexed: head.version == "HTTP/2")
         }
@@ -187,7 +189,7 @@ final class LibcurlTransfer {
         // A long line comes in parts.
         let beginsLine = !isWithinLine
         isWithinLine = bytes.last != UInt8(ascii: "\n")
-        do throws(ResponseHeadParser.Flaw) {
+        do throws(ResponseFlaw) {
             if beginsLine { try response.check(line: bytes) }
             return bytes.count
         } catch {
@@ -213,13 +215,13 @@ final class LibcurlTransfer {
                     return bytes.count
                 case .full:
                     flushResponse()
-                    if hasEnough { return refuse() }
+                    if task.hasEnough { return refuse() }
                 case .unneeded:
                     stop = .complete
                     return 0
                 }
             }
-        } catch let flaw as ContentDecoder.Flaw {
+        } catch let flaw as ResponseFlaw {
             return fail(bad(flaw.description))
         } catch {
             return 0
@@ -294,7 +296,7 @@ final class LibcurlTransfer {
         case nil: break
         }
         // libcurl otherwise reads for as long as bytes are available.
-        if hasEnough { setPause(Int32(CURLPAUSE_RECV), true) }
+        if task.hasEnough { setPause(Int32(CURLPAUSE_RECV), true) }
         // libcurl sends no more of a body after such a head, but while sending is paused it doesn't end.
         if let head = response.head, head.status.code >= 300 { setPause(Int32(CURLPAUSE_SEND), false) }
     }
@@ -330,7 +332,7 @@ final class LibcurlTransfer {
 
     private func noteTaken(_ head: ResponseHead?, _ bytes: Data?) {
         if head != nil || bytes != nil { hasActivity = false }
-        if let bytes { task.backlog.add(bytes.count) }
+        if let bytes { task.gives(bytes.count) }
     }
 }
 #endif

@@ -1,14 +1,14 @@
 import Foundation
 
+/// The reason why a response can't be parsed or decoded.
+struct ResponseFlaw: Error {
+    let description: String
+}
+
 /// Parses the heads of one response line by line, any interim heads and then the final one, and its trailers.
 ///
 /// Strict where a lenient parser could see a different response (RFC 9112, sections 4 and 5), and bounded.
 struct ResponseHeadParser {
-    /// The reason why a response can't be parsed.
-    struct Flaw: Error {
-        let description: String
-    }
-
     /// A line, or a part of one.
     private typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -26,7 +26,7 @@ struct ResponseHeadParser {
     private var headers = HTTPHeaders()
 
     /// The first thing that is wrong with these. That of an interim head doesn't matter.
-    private var flaw: Flaw?
+    private var flaw: ResponseFlaw?
 
     /// The lines of the head, and later of the trailers, and their bytes without the terminators.
     private var lines = 0
@@ -53,7 +53,7 @@ struct ResponseHeadParser {
     /// Adds a line, including its terminator.
     ///
     /// - Returns: the final head, or an interim one, with its last line.
-    mutating func append(_ line: UnsafeRawBufferPointer) throws(Flaw) -> ResponseHead? {
+    mutating func append(_ line: UnsafeRawBufferPointer) throws(ResponseFlaw) -> ResponseHead? {
         let content = Self.withoutEnd(line.bindMemory(to: UInt8.self))
         if content.isEmpty {
             if lines > 0, !isComplete { return try endHead() }
@@ -63,13 +63,13 @@ struct ResponseHeadParser {
         lines += 1
         bytes += content.count
         guard bytes <= Self.largestHead, lines <= Self.mostLines else {
-            throw Flaw(
+            throw ResponseFlaw(
                 description:
                     "The response \(isComplete ? "trailer" : "head") has more than \(Self.mostLines) lines or \(Self.largestHead) bytes"
             )
         }
         guard flaw == nil else { return nil }
-        do throws(Flaw) {
+        do throws(ResponseFlaw) {
             if lines > 1 || isComplete { try Self.append(content, to: &headers) } else { try begin(content) }
         } catch {
             flaw = error
@@ -78,12 +78,12 @@ struct ResponseHeadParser {
     }
 
     /// Checks that the next line of a head doesn't continue a field if there is none.
-    func check(_ line: UnsafeRawBufferPointer) throws(Flaw) {
+    func check(_ line: UnsafeRawBufferPointer) throws(ResponseFlaw) {
         guard lines <= 1, let first = line.first, Self.isBlank(first) else { return }
         throw Self.folded(Self.withoutEnd(line.bindMemory(to: UInt8.self)))
     }
 
-    private static func folded(_ line: Bytes) -> Flaw { flaw("begins with a folded line", line) }
+    private static func folded(_ line: Bytes) -> ResponseFlaw { flaw("begins with a folded line", line) }
 
     private static func withoutEnd(_ line: Bytes) -> Bytes {
         var count = line.count
@@ -92,7 +92,7 @@ struct ResponseHeadParser {
         return Bytes(rebasing: line[..<count])
     }
 
-    private mutating func begin(_ line: Bytes) throws(Flaw) {
+    private mutating func begin(_ line: Bytes) throws(ResponseFlaw) {
         let version = Self.text(Bytes(rebasing: line.prefix { $0 != UInt8(ascii: " ") }))
         start = (version, try Self.status(of: line, in: version))
         isInVersion1 = version != "HTTP/2"
@@ -100,7 +100,7 @@ struct ResponseHeadParser {
     }
 
     /// Returns the head. Nil for an interim one that says nothing: a 100, or one that is malformed.
-    private mutating func endHead() throws(Flaw) -> ResponseHead? {
+    private mutating func endHead() throws(ResponseFlaw) -> ResponseHead? {
         if let flaw, start?.status.isInterim != true { throw flaw }
         guard let (version, status) = start else { return nil }
         let head =
@@ -113,7 +113,7 @@ struct ResponseHeadParser {
     }
 
     /// The trailers that have come behind the body, without those that a recipient must not use.
-    func trailers() throws(Flaw) -> HTTPHeaders {
+    func trailers() throws(ResponseFlaw) -> HTTPHeaders {
         guard isComplete, lines > 0 else { return [:] }
         if let flaw { throw flaw }
         var result = headers
@@ -121,13 +121,13 @@ struct ResponseHeadParser {
         return result
     }
 
-    private static func status(of line: Bytes, in version: String) throws(Flaw) -> HTTPStatus {
+    private static func status(of line: Bytes, in version: String) throws(ResponseFlaw) -> HTTPStatus {
         let digits = line.dropFirst(version.utf8.count + 1).prefix { $0 != UInt8(ascii: " ") }
         guard version == "HTTP/1.1" || version == "HTTP/1.0" || version == "HTTP/2", digits.count == 3,
             digits.allSatisfy(HTTPNumber.isDigit), !hasControls(line)
-        else { throw Flaw(description: "The response's status line is malformed: \(quoted(line))") }
+        else { throw ResponseFlaw(description: "The response's status line is malformed: \(quoted(line))") }
         let status = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
-        guard status >= 100 else { throw Flaw(description: "The response has the invalid status \(status)") }
+        guard status >= 100 else { throw ResponseFlaw(description: "The response has the invalid status \(status)") }
         return HTTPStatus(status)
     }
 
@@ -139,7 +139,7 @@ struct ResponseHeadParser {
         return DisplayText.quoted(text[...colon] + " " + Redaction.mark)
     }
 
-    private static func append(_ line: Bytes, to headers: inout HTTPHeaders) throws(Flaw) {
+    private static func append(_ line: Bytes, to headers: inout HTTPHeaders) throws(ResponseFlaw) {
         guard !hasControls(line) else { throw flaw("has a line that contains NUL or CR", line) }
         if let first = line.first, isBlank(first) {
             // Obsolete folding: RFC 9112, section 5.2.
@@ -191,7 +191,7 @@ struct ResponseHeadParser {
         return String(decoding: bytes.flatMap { $0 < 0x80 ? [$0] : PercentEncoding.escape($0) }, as: UTF8.self)
     }
 
-    private static func flaw(_ what: String, _ line: Bytes) -> Flaw {
-        Flaw(description: "The response head \(what): \(quoted(line))")
+    private static func flaw(_ what: String, _ line: Bytes) -> ResponseFlaw {
+        ResponseFlaw(description: "The response head \(what): \(quoted(line))")
     }
 }

@@ -10,12 +10,13 @@
 /// HTTP/2. A server may ignore them.
 ///
 /// A request fails with ``URLClientError/Code/invalidRequest(reason:)`` if it has another name among its trailers than were
-/// announced, or one that a trailer must not have (RFC 9110, section 6.5.1); if the length of its body is given, or that is
+/// announced, or one that a trailer must not have (RFC 9110, section 6.5.1); if they have more than 65,000 bytes; if the length of its body is given, or that is
 /// spooled; over a client whose HTTP version is HTTP/2; and over `URLSession`.
 public struct HTTPTrailers: Sendable {
     /// The names of the fields.
     public let names: [String]
 
+    private static let largest = 65_000
     private let make: @Sendable () async throws -> HTTPHeaders
 
     /// Creates trailers.
@@ -54,6 +55,13 @@ public struct HTTPTrailers: Sendable {
                 )
             }
             try RequestGrammar.check(fieldNamed: field.name, value: field.value)
+        }
+        // With what is behind them, libcurl's limit is 64 KiB.
+        let count = fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+        guard count <= Self.largest else {
+            throw URLClientError.invalidRequest(
+                reason: "its trailers have \(count) bytes, more than \(Self.largest); send them in the body"
+            )
         }
         return fields
     }

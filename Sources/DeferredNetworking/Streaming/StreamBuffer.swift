@@ -66,7 +66,8 @@ final class StreamBuffer: Sendable {
     /// Ends the stream, with an error that follows the bytes, or with trailers.
     func finish(_ error: (any Error)?, trailers: HTTPHeaders? = nil) {
         state.withLock { state in
-            state.trailers = trailers ?? [:]
+            // A response that is whole stays so when the request's body fails later.
+            if !state.machine.hasEnded { state.trailers = trailers ?? [:] }
             state.machine.finish(error)
         }
         serve()

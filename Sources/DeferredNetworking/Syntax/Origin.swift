@@ -17,6 +17,8 @@ package struct Origin: Hashable, Sendable {
         self.port = port ?? (self.scheme == "https" ? 443 : 80)
     }
 
+    var text: String { "\(scheme)://\(host):\(port ?? 0)" }
+
     package init(of url: URL) {
         self.init(scheme: url.scheme ?? "", host: url.host(percentEncoded: true) ?? "", port: url.port)
     }

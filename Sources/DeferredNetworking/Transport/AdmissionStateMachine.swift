@@ -43,10 +43,10 @@ struct AdmissionStateMachine {
         self.limit = max(1, limit ?? .max)
     }
 
-    mutating func arrived(_ request: UInt64, host: @autoclosure () -> String) -> Action? {
+    mutating func arrived(_ request: UInt64, origin: @autoclosure () -> String) -> Action? {
         guard state == .open || state == .finishing else { return .refuse(request) }
         guard runningCount < limit else {
-            waiting.append(request, host: host())
+            waiting.append(request, host: origin())
             return nil
         }
         return start(request)

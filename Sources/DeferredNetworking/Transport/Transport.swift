@@ -135,6 +135,7 @@ package final class Transport: Sendable {
             if let refusal { throw refusal }
             if let total, total <= .zero { throw .deadlineExceeded }
             try options.checkRateLimit()
+            if !(attempt.receiver is ResumableUploadReceiver) { try options.refuseResumedUpload() }
             checked = try check().fitted(to: engine)
             if options.onInterimResponse != nil { try engine?.checkStreaming("interim responses") }
             if options.resumesUpload { try engine?.checkStreaming("resumable uploads") }
@@ -167,7 +168,7 @@ package final class Transport: Sendable {
     func arrived(_ request: Exchange) {
         perform { state in
             state.requests[request.identifier] = request
-            return state.admission.arrived(request.identifier, host: request.url.host(percentEncoded: true) ?? "")
+            return state.admission.arrived(request.identifier, origin: Origin(of: request.url).text)
         }
     }
 

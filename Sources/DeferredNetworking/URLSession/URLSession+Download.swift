@@ -30,7 +30,11 @@ extension URLSession {
         to destination: URL,
         configure: (@Sendable (URLSessionTask) -> Void)? = nil
     ) -> Task<(URL, URLResponse)> {
-        beginDownload(request, to: destination, resuming: false, configure: configure)
+        begin(request, configure: configure) { reporter in
+            FileReceiver(to: destination, resuming: false, onProgress: reporter.countingFile())
+        } result: { response in
+            (destination, response.file.urlResponse)
+        }
     }
 
     /// Begins a download of a URL into a file. See ``beginDownloadTask(with:to:configure:)-(URLRequest,_,_)``.
@@ -40,19 +44,5 @@ extension URLSession {
         configure: (@Sendable (URLSessionTask) -> Void)? = nil
     ) -> Task<(URL, URLResponse)> {
         beginDownloadTask(with: URLRequest(url: url), to: destination, configure: configure)
-    }
-
-    /// Begins a download that may resume an earlier one and that, when it fails, leaves its part for a later one.
-    package func beginDownload(
-        _ request: URLRequest,
-        to destination: URL,
-        resuming: Bool,
-        configure: (@Sendable (URLSessionTask) -> Void)? = nil
-    ) -> Task<(URL, URLResponse)> {
-        begin(request, configure: configure) { reporter in
-            FileReceiver(to: destination, resuming: resuming, onProgress: reporter.countingFile())
-        } result: { response in
-            (destination, response.file.urlResponse)
-        }
     }
 }

@@ -26,6 +26,18 @@ extension URLClientTests {
 
         private let denied = Ending.client(.unacceptableStatus(code: 401, body: Data("denied".utf8)))
 
+        @Test(arguments: [
+            "Basic realm=\"a\"": true, "Digest realm=\"a\", nonce=\"b\", bAsIc realm=\"c\"": true, "": true,
+            "Digest realm=\"a\", nonce=\"b\"": false, "Negotiate": false,
+        ])
+        func `a password is sent after a challenge that asks for it`(challenge: String, isSent: Bool) async throws {
+            let server = try server(accepts: Self.basic, challenge: challenge)
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.authentication = .basic(user: "me", password: "secret") }
+            #expect(await client.begin(server.url("/")).ending() == (isSent ? .status(200) : denied))
+            #expect(server.requestCount == (isSent ? 2 : 1))
+        }
+
         @Test(arguments: [(URLClient.Authentication.Moment.always, 1), (.challenged, 2)])
         func `a name and a password are sent at once, or when asked for`(
             moment: URLClient.Authentication.Moment,

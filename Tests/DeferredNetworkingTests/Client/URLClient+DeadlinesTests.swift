@@ -28,6 +28,14 @@ extension URLClientTests {
             #expect(error?.failingURL == server.url("/"))
         }
 
+        @Test func `silence after a redirect is that of its target`() async throws {
+            let server = try LoopbackServer { $0.path == "/old" ? .redirect(to: "/new") : [.stall] }
+            defer { server.stop() }
+            let client = URLClient.fresh { $0.deadlines.idle = .milliseconds(80) }
+            let error = await client.begin(server.url("/old")).failure() as? URLError
+            #expect(error?.code == .timedOut && error?.failingURL == server.url("/new"))
+        }
+
         @Test func `bytes now and then are no silence, however long they take together`() async throws {
             let (port, clock) = (try PromptedPort(), ManualClock())
             let client = URLClient.fresh {

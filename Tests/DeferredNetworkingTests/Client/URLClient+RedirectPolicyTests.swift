@@ -53,6 +53,20 @@ extension URLClientTests {
             }
         }
 
+        @Test(
+            .enabled(if: isLibcurlTested, "URLSession tells of no redirect without its body"),
+            arguments: [
+                [.send("HTTP/1.1 302 Found\r\nLocation: /new\r\nContent-Length: 9\r\n\r\nmov"), .close],
+                [.send("HTTP/1.1 302 Found\r\nLocation: /new\r\nContent-Length: 9\r\n\r\nmov"), .reset],
+                [.send("HTTP/1.1 302 Found\r\nLocation: /new\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n"), .close],
+            ] as [LoopbackServer.Script]
+        )
+        func `a redirect is followed, though its body breaks off`(script: LoopbackServer.Script) async throws {
+            let server = try LoopbackServer { $0.path == "/old" ? script : .response(body: "there") }
+            defer { server.stop() }
+            #expect(try await URLClient.fresh().begin(server.url("/old")).text() == "there")
+        }
+
         @Test func `a redirect is followed with method and body`() async throws {
             let server = try server()
             defer { server.stop() }

@@ -43,6 +43,12 @@ extension URLClientTests {
             #expect(file.trailers == Self.expected)
         }
 
+        @Test func `trailers that are too long are refused as such`() async throws {
+            let trailers = HTTPTrailers(["X-Sum"]) { ["X-Sum": String(repeating: "a", count: 64 << 10)] }
+            let error = await #expect(throws: URLClientError.self) { try await trailers.fields() }
+            #expect("\(try #require(error))".contains("65545 bytes"))
+        }
+
         @Test func `those of a stream are there when it was read to its end`() async throws {
             let server = try LoopbackServer { _ in Self.chunked }
             defer { server.stop() }

@@ -90,6 +90,29 @@ extension URLClientTests {
             }
         }
 
+        @Test(arguments: [20, 3_000_000], ["200 OK", "201 Created"])
+        func `nor does one on which the server has answered before an expected body`(
+            size: Int,
+            status: String
+        ) async throws {
+            let server = try LoopbackServer(
+                beforeBody: {
+                    $0.headers["Expect"] == nil
+                        ? nil : [.send("HTTP/1.1 \(status)\r\nContent-Length: 2\r\n\r\nok"), .stall]
+                },
+                respond: { .response(body: "\($0.method) \($0.body.count)") }
+            )
+            defer { server.stop() }
+            let request = URLRequest(server.url("/")) {
+                $0.httpMethod = "POST"
+                $0.setValue("100-continue", forHTTPHeaderField: "Expect")
+            }
+            let client = URLClient.fresh()
+            #expect(try await client.upload(request, from: .data(Data(count: size))).text() == "ok")
+            #expect(try await client.upload(post(server.url("/")), from: .data(Data(count: 5))).text() == "POST 5")
+            if isLibcurlTested { #expect(server.requests.map(\.connectionNumber) == [1, 2]) }
+        }
+
         @Test(arguments: [true, false])
         func `a refusal is told, though its body is cut`(isReset: Bool) async throws {
             let server = try LoopbackServer { _ in

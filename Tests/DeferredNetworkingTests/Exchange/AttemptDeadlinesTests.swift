@@ -105,6 +105,7 @@ private final class Attempt: AttemptDeadlines.Owner {
         (lastByte, self.expire) = (silence, expire)
     }
 
+    let currentURL = URL(filePath: "/")
     var silence: Duration? { lastByte() }
     func afterReading(_ body: @escaping @Sendable () -> Void) { body() }
     func abort(with error: any Error, by deadlines: AttemptDeadlines) { expire(error) }

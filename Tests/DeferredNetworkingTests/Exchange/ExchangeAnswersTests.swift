@@ -263,8 +263,13 @@ struct ExchangeAnswersTests {
 private final class ListeningDecider: ExchangeDelegate {
     let log = Log<String>()
 
-    func noteActivity() { log.add("activity") }
-    func waitsForConnectivity() { log.add("waiting") }
+    func note(_ event: EngineEvent) {
+        switch event {
+        case .activity: log.add("activity")
+        case .waiting: log.add("waiting")
+        default: break
+        }
+    }
 }
 
 /// Never answers.

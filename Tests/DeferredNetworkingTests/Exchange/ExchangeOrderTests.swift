@@ -178,7 +178,7 @@ private struct Simulation {
         case .arrive:
             // Under one lock.
             registered.insert(identifier)
-            return steps(after: admission.arrived(identifier, host: "host"))
+            return steps(after: admission.arrived(identifier, origin: "host"))
         case .leave:
             return [.left(identifier)]
         case .finish:

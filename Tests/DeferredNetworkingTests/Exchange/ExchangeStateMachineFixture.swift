@@ -193,7 +193,7 @@ extension ExchangeStateMachine.Action {
         case .deliverHead(let head, _): "head \(head.status.code)"
         case .deliverBytes(let bytes, let count, let total):
             "\(bytes.count) bytes, \(count)/\(total.map(String.init) ?? "?")"
-        case .reportSent(let count, let total): "sent \(count)/\(total.map(String.init) ?? "?")"
+        case .reportSent(let count, _, let total): "sent \(count)/\(total.map(String.init) ?? "?")"
         case .deliverEnd(let head): "answered \(head.status.code)"
         case .endAttempt(.success(let head)): "end \(head.status.code)"
         case .endAttempt(.failure(let error)): "end \(DeferredNetworkingTests.summary(of: error))"

@@ -43,13 +43,13 @@ struct ContentDecoderTests {
         for count in 1..<encoded.count {
             let decoder = try #require(try ContentDecoder(codings))
             try encoded.prefix(count).withUnsafeBytes { bytes in try decoder.decode(bytes) { _ in } }
-            #expect(throws: ContentDecoder.Flaw.self, "\(count)") { try decoder.finish() }
+            #expect(throws: ResponseFlaw.self, "\(count)") { try decoder.finish() }
         }
     }
 
     @Test func `of unknown codings, only those that the request names are left as they are`() throws {
         for accepted in [nil, "gzip", "rot13x", ""] {
-            #expect(throws: ContentDecoder.Flaw.self) { try ContentDecoder("gzip, rot13", accepted: accepted) }
+            #expect(throws: ResponseFlaw.self) { try ContentDecoder("gzip, rot13", accepted: accepted) }
         }
         for accepted in ["rot13", "gzip, ROT13;q=0.5", "*"] {
             #expect(try ContentDecoder("gzip, rot13", accepted: accepted) == nil)
@@ -61,7 +61,7 @@ struct ContentDecoderTests {
         // A frame without a length, whose window descriptor says 16 MiB.
         let decoder = try #require(try ContentDecoder("zstd"))
         let head = Data([0x28, 0xB5, 0x2F, 0xFD, 0, 14 << 3, 1, 0, 0])
-        #expect(throws: ContentDecoder.Flaw.self) {
+        #expect(throws: ResponseFlaw.self) {
             try head.withUnsafeBytes { bytes in try decoder.decode(bytes) { _ in } }
         }
     }

@@ -23,7 +23,9 @@ struct LibcurlActivityTests {
         }
         func receive(bytes: Data) { body.add(bytes) }
         func report(_ progress: BodyProgress) {}
-        func noteActivity() { activities.add(()) }
+        func note(_ event: EngineEvent) {
+            if case .activity = event { activities.add(()) }
+        }
         func finish(_ result: Result<ResponseHead, any Error>) -> AttemptEnd {
             end.fill(with: result)
             return .result(result.map { .file($0) })

@@ -221,7 +221,7 @@ struct LibcurlProxyTests {
     @Test(arguments: [
         "ftp://me:s3cret@127.0.0.1:3128", "http://me:s3cret@127.0.0.1:99999", "http://me:s3cret@127.0.0.1:0",
         "me:s3cret@127.0.0.1:3128", "http:me:s3cret@127.0.0.1", "http://me:s3cret@", "//me:s3cret@127.0.0.1",
-        "me://s3cret@127.0.0.1",
+        "me://s3cret@127.0.0.1", "http://me:s3cret%00@127.0.0.1:3128", "socks5://me%1f:s3cret@127.0.0.1:3128",
     ])
     func `a proxy that is none is refused, without its password`(text: String) async throws {
         let (texts, url) = (Log<String>(), try #require(URL(string: text)))
@@ -235,6 +235,15 @@ struct LibcurlProxyTests {
         for text in texts.entries + ["\(error)", error.localizedDescription, "\(URLClient.Proxy.server(url))"] {
             #expect(!text.contains("s3cret"), "\(text)")
         }
+    }
+
+    @Test func `a proxy that libcurl would pass over is refused, also that of the environment`() throws {
+        let long = try #require(URL(string: "http://me:" + String(repeating: "s", count: 64 << 10) + "@127.0.0.1:3128"))
+        var configuration = URLClient.Configuration()
+        configuration.proxy = .server(long)
+        #expect(throws: URLClientError.self) { try LibcurlOptions(configuration) }
+        let texts = LibcurlRoute(.environment, environment: ["http_proxy": "me:s%0a@a.test", "https_proxy": "b.test"])
+        #expect(texts.proxies == ["me:s%0a@a.test", "b.test"])
     }
 
     @Test func `the password of a proxy in the environment is in no text`() async {

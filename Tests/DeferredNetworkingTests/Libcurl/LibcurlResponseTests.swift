@@ -146,7 +146,7 @@ struct LibcurlResponseTests {
             let head = try Data("\(line)\r\n".utf8).withUnsafeBytes { try response.append(line: $0) }
             #expect(head == nil)
         }
-        try response.addTrailers()
+        try response.finish()
         let trailers = response.head?.trailers
         #expect(trailers?["X-Sum"] == "1" && trailers?["Content-Length"] == nil)
     }

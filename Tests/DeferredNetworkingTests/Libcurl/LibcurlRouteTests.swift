@@ -35,6 +35,7 @@ struct LibcurlRouteTests {
         )
         // A server could set it by a field named Proxy, in a program that is run by CGI.
         #expect(try names("http://a.test/", .environment, ["HTTP_PROXY": "p.test"]) == ["a.test:80"])
+        #expect(try names("http://a.test/", .environment, ["http_proxy": "HTTPS://p.test"]).first == "proxy p.test:443")
         let server = try #require(URL(string: "socks5h://u:p@r.test"))
         #expect(try names("http://b.test/", .server(server), environment) == ["proxy r.test:1080", "b.test:80"])
     }

@@ -52,7 +52,7 @@ struct LibcurlTaskTests {
 
     @Test func `a task that was paused once is asked as fast as before, and on a small stack`() async {
         await #expect(processExitsWith: .success) {
-            try await LongOperation("isPaused") { events in
+            try await LongOperation("hasEnough") { events in
                 var reason: UnsafePointer<CChar>?
                 #expect(libcurl_load(&reason) > 0)
                 let url = try #require(URL(string: "http://host/"))
@@ -63,7 +63,7 @@ struct LibcurlTaskTests {
                 let isPaused = await onThread(stackSize: 256 << 10) {
                     var isPaused = true
                     for _ in 0..<events.count {
-                        isPaused = task.isPaused && isPaused
+                        isPaused = task.hasEnough && isPaused
                         events.note()
                     }
                     return isPaused

@@ -31,17 +31,17 @@ struct ResponseHeadParserTests {
         "HTTP/1.2 200", "HTTP/3 200", "http/1.1 200", "ICY 200", "A: b", "HTTP/1.1 200 a\0", "HTTP/1.1 200 a\rb",
     ])
     func `other status lines are refused`(line: String) {
-        #expect(throws: ResponseHeadParser.Flaw.self) { try parse("\(line)|") }
+        #expect(throws: ResponseFlaw.self) { try parse("\(line)|") }
     }
 
     @Test(arguments: ["nonsense", ": b", "A : b", "A B: c", " A: b", "A: b\0", "A: b\rc", "\u{E9}: b"])
     func `malformed fields are refused`(line: String) {
-        #expect(throws: ResponseHeadParser.Flaw.self) { try parse("HTTP/1.1 200 OK|\(line)|") }
+        #expect(throws: ResponseFlaw.self) { try parse("HTTP/1.1 200 OK|\(line)|") }
     }
 
     @Test(arguments: ["Set-Cookie: hunter2\rb", "X-Token : hunter2", "Set-Cookie: a=b; id=hunter2\0"])
     func `the description of a malformed field has no secret`(line: String) throws {
-        let flaw = try #require(throws: ResponseHeadParser.Flaw.self) { try parse("HTTP/1.1 200 OK|\(line)|") }
+        let flaw = try #require(throws: ResponseFlaw.self) { try parse("HTTP/1.1 200 OK|\(line)|") }
         #expect(!flaw.description.contains("hunter2"), "\(flaw.description)")
         #expect(flaw.description.contains(line.prefix { $0 != ":" }), "the name tells what is wrong")
     }
@@ -82,7 +82,7 @@ struct ResponseHeadParserTests {
 
     @Test(arguments: ["Transfer-Encoding:| chunked", "transfer-encoding: identity,|\tchunked"])
     func `a folded coding is refused, since libcurl frames the body by its first line`(fields: String) {
-        #expect(throws: ResponseHeadParser.Flaw.self) { try parse("HTTP/1.1 200 OK|\(fields)|") }
+        #expect(throws: ResponseFlaw.self) { try parse("HTTP/1.1 200 OK|\(fields)|") }
     }
 
     @Test func `bytes that are no UTF-8 are read as ISO 8859-1`() throws {
@@ -94,10 +94,10 @@ struct ResponseHeadParserTests {
     }
 
     @Test func `heads without end are refused`() {
-        #expect(throws: ResponseHeadParser.Flaw.self) {
+        #expect(throws: ResponseFlaw.self) {
             try parse("HTTP/1.1 200 OK|" + (0..<60_000).map { "\($0): b" }.joined(separator: "|") + "|")
         }
-        #expect(throws: ResponseHeadParser.Flaw.self) {
+        #expect(throws: ResponseFlaw.self) {
             try parse(
                 "HTTP/1.1 200 OK|"
                     + (0..<40).map { "\($0): " + String(repeating: "x", count: 9_000) }.joined(separator: "|")

@@ -153,7 +153,7 @@ struct LongOperationTests {
     private static let waiting = LongOperation("requests that wait for a place") { events in
         var machine = AdmissionStateMachine(limit: 1)
         for request in 0..<UInt64(events.count) {
-            _ = machine.arrived(request, host: "\(request % 3)")
+            _ = machine.arrived(request, origin: "\(request % 3)")
             // Ends one that runs, and one that waits.
             if request % 2 == 1 { for other in [request - 1, request] { _ = machine.left(other) } }
             events.note()

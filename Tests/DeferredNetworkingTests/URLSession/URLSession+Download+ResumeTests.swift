@@ -35,8 +35,10 @@ extension URLSessionTests {
             }
         }
 
-        private func begin(_ server: LoopbackServer) -> Task<(URL, URLResponse)> {
-            URLSession.fresh().beginDownload(URLRequest(url: server.url("/")), to: folder.file, resuming: true)
+        private func begin(_ server: LoopbackServer) -> Task<(URL, ResponseHead)> {
+            var configuration = URLClient.Configuration()
+            configuration.engine = .urlSession
+            return URLClient(configuration: configuration).download(server.url("/"), to: folder.file)
         }
 
         /// Downloads until the cut, and returns the number of bytes of the file that have arrived.

@@ -112,13 +112,10 @@ extension URLSessionTests {
                 withIntermediateDirectories: false
             )
             let destination = folder.url.appending(path: path)
-            for resuming in [false, true] {
-                let request = URLRequest(url: server.url("/"))
-                let task = URLSession.fresh().beginDownload(request, to: destination, resuming: resuming)
-                let error = await task.failure() as? CocoaError
-                #expect(error?.localizedDescription.contains("Cannot write \(destination.path)") == true)
-                #expect(error?.userInfo[NSFilePathErrorKey] as? String == destination.path)
-            }
+            let task = URLSession.fresh().beginDownloadTask(with: server.url("/"), to: destination)
+            let error = await task.failure() as? CocoaError
+            #expect(error?.localizedDescription.contains("Cannot write \(destination.path)") == true)
+            #expect(error?.userInfo[NSFilePathErrorKey] as? String == destination.path)
             #expect(server.requestCount == 0)
             #expect(try folder.contents() == ["folder", "occupied"])
         }

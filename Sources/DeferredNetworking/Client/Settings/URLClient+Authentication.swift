@@ -18,7 +18,7 @@ extension URLClient {
             /// With every request.
             case always
 
-            /// After a `401`, in a second attempt.
+            /// After a `401`, in a second attempt. A name and a password only if it offers the scheme Basic, or none.
             case challenged
         }
 
@@ -77,7 +77,8 @@ extension URLClient {
 
         private static func fixed(_ credential: Credential, _ moment: Moment) -> Self {
             Self(preemptive: moment == .always ? credential : nil) { challenge in
-                .success(challenge.refused.isEmpty ? credential : nil)
+                let isAsked = challenge.refused.isEmpty && credential.isFor(challenge.response)
+                return .success(isAsked ? credential : nil)
             }
         }
     }
@@ -91,6 +92,13 @@ extension URLClient {
 
         /// A token: RFC 6750.
         case bearer(token: String)
+
+        /// True unless it is a password, which isn't sent where only schemes are offered that keep it secret.
+        fileprivate func isFor(_ challenge: ResponseHead) -> Bool {
+            guard case .basic = self else { return true }
+            let offered = AuthenticationChallenge.challenges(in: challenge.headers)
+            return offered.isEmpty || offered.contains { $0.isOf("Basic") }
+        }
 
         /// Returns the value for `Authorization`.
         func field() throws(URLClientError) -> String {

@@ -37,7 +37,8 @@ public struct HTTPChain: HTTPLink {
                 guard let state = (link as? any ArrangedLink)?.sharedState else { return true }
                 return met.insert(ObjectIdentifier(state)).inserted
             }
-            let place = links.firstIndex { ($0 as? any ArrangedLink)?.followsResets == true } ?? links.count
+            // A reset has to reach the requests in each of the library's loaders.
+            let place = links.firstIndex { $0 is any ArrangedLink && !($0 is ResetGuard) } ?? links.count
             let rest = links[place...]
             let guards = rest.filter { $0 is ResetGuard }
             let others = rest.filter { !($0 is ResetGuard || $0 is Autocancel) }
@@ -119,14 +120,10 @@ struct EndOfChain: HTTPLoader {
 package protocol ArrangedLink: HTTPLink {
     /// The state of the copies of a value that each request is to meet once, however often a value occurs in a chain.
     var sharedState: AnyObject? { get }
-
-    /// True if a reset has to reach the requests in this loader, so that ``ResetGuard`` and ``Autocancel`` come before it.
-    var followsResets: Bool { get }
 }
 
 extension ArrangedLink {
     package var sharedState: AnyObject? { nil }
-    package var followsResets: Bool { true }
 }
 
 extension HTTPLoader {

@@ -5,7 +5,8 @@ protocol ChildExecution: AnyObject, Sendable {
 
 /// The children of an execution that have not completed, in order.
 struct ChildExecutions: Sendable {
-    /// Mostly there is only one, which needs no array.
+    /// Mostly there is only one, which needs no array: with one, the benchmark `caching --once eight-links` takes 5 % more
+    /// instructions.
     private var first: (any ChildExecution)?
     private var others: [any ChildExecution] = []
 

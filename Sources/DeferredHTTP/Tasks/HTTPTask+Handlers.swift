@@ -50,11 +50,6 @@ extension HTTPTask {
     /// - Complexity: O(1).
     public func peek() -> HTTPResult? { execution.completion.look() }
 
-    /// A Boolean value that indicates whether there is a result.
-    ///
-    /// - Complexity: O(1): one load if there is one.
-    public var isFilled: Bool { execution.completion.look() != nil }
-
     /// The result as a plain future, which can't be cancelled.
     public var future: Future<HTTPResult> { Future(execution.completion) }
 }

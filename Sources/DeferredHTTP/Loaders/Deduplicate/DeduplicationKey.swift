@@ -2,7 +2,6 @@ internal import Foundation
 
 /// The parts of a request by which requests are compared.
 struct DeduplicationKey: Hashable, Sendable {
-    private let hash: Int
     private let request: HTTPRequest
     // SAFETY: made of values that are Sendable, and never written.
     nonisolated(unsafe) private let options: [ObjectIdentifier: AnyHashable]
@@ -16,18 +15,17 @@ struct DeduplicationKey: Hashable, Sendable {
         }
         self.request = request
         self.options = options
-        var hasher = Hasher()
-        hasher.combine(request.parts.host)
-        hasher.combine(request.parts.path)
-        hasher.combine(request.parts.query)
-        hash = hasher.finalize()
     }
 
     // The rest differs seldom, and is compared then.
-    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(request.parts.host)
+        hasher.combine(request.parts.path)
+        hasher.combine(request.parts.query)
+    }
 
     static func == (one: DeduplicationKey, other: DeduplicationKey) -> Bool {
-        one.hash == other.hash && one.request.isAlike(other.request) && one.options == other.options
+        one.request.isAlike(other.request) && one.options == other.options
     }
 }
 

@@ -72,9 +72,14 @@ package final class InFlightRequests: Sendable {
     }
 
     private struct State: Sendable {
-        var machine = AutocancelStateMachine<InFlight>()
+        /// The number of resets under way, which let nothing in.
+        var resetCount = 0
+        var inFlight = NumberedList<InFlight>()
         /// Filled when nothing is in flight any more.
         var idle: Deferred<Void>?
+
+        /// The newest first: a newer one may wait for older ones.
+        var newestFirst: [InFlight] { inFlight.elements.reversed() }
     }
 
     private let grace: Duration
@@ -88,7 +93,8 @@ package final class InFlightRequests: Sendable {
 
     /// Keeps track of an execution; returns false during a reset.
     package func add(_ execution: HTTPExecution) -> Bool {
-        guard let number = state.withLock({ $0.machine.arrived(.execution(execution)) }) else { return false }
+        let number = state.withLock { $0.resetCount == 0 ? $0.inFlight.append(.execution(execution)) : nil }
+        guard let number else { return false }
         execution.whenEnded { result in
             if let stream = result.arrived?.stream { self.add(stream) }
             self.left(number)
@@ -99,7 +105,7 @@ package final class InFlightRequests: Sendable {
     private func add(_ stream: HTTPBodyStream) {
         // A stream that arrives while a reset waits for its execution has to be ended, too.
         let (number, isToStop) = state.withLock { state in
-            (state.machine.followed(.stream(stream.weak)), !state.machine.isOpen)
+            (state.inFlight.append(.stream(stream.weak)), state.resetCount > 0)
         }
         stream.addEndHandler { _ in self.left(number) }
         if isToStop { stream.cancel() }
@@ -108,8 +114,8 @@ package final class InFlightRequests: Sendable {
     private func left(_ number: Int) {
         // What has left is released outside of the lock.
         let (gone, idle) = state.withLock { state in
-            let (gone, isLast) = state.machine.left(number)
-            return (gone, isLast ? state.idle.take() : nil)
+            let gone = state.inFlight.remove(number)
+            return (gone, state.inFlight.isEmpty ? state.idle.take() : nil)
         }
         withExtendedLifetime(gone) {}
         idle?.fill()
@@ -118,7 +124,8 @@ package final class InFlightRequests: Sendable {
     /// Cancels everything in flight, and lets nothing in until ``reopen()``; the future is filled when all of it has ended.
     package func drain() -> Future<Void> {
         let (inFlight, idle) = state.withLock { state in
-            let inFlight = state.machine.close()
+            state.resetCount += 1
+            let inFlight = state.newestFirst
             let idle = state.idle ?? Deferred()
             if !inFlight.isEmpty { state.idle = idle }
             return (inFlight, idle)
@@ -134,7 +141,7 @@ package final class InFlightRequests: Sendable {
         if idle.isFilled { return idle.future }
         // Completes those that have ignored the cancellation.
         let timer = ClockTimer(after: grace, clock: clock) { [weak self] in
-            for request in self?.state.withLock({ $0.machine.items }) ?? [] { request.asExecution?.fail(.cancelled) }
+            for request in self?.state.withLock({ $0.newestFirst }) ?? [] { request.asExecution?.fail(.cancelled) }
         }
         idle.upon(.immediate) { timer.cancel() }
         return idle.future
@@ -142,8 +149,8 @@ package final class InFlightRequests: Sendable {
 
     /// Cancels and completes the requests of a closure that waits for a reset under way, which would wait for it.
     func end(of requests: [Identity]) {
-        for request in state.withLock({ $0.machine.items }) { request.end(ifDescendantOf: requests) }
+        for request in state.withLock({ $0.newestFirst }) { request.end(ifDescendantOf: requests) }
     }
 
-    package func reopen() { state.withLock { $0.machine.reopen() } }
+    package func reopen() { state.withLock { $0.resetCount -= 1 } }
 }

@@ -30,7 +30,6 @@ public struct ResetGuard: HTTPLink {
 
 extension ResetGuard: ArrangedLink {
     package var sharedState: AnyObject? { state }
-    package var followsResets: Bool { false }
 }
 
 /// The resets of the chains that contain a ``ResetGuard`` or its copies.

@@ -19,7 +19,7 @@ final class SharedBody: Sendable {
         var isReading = false
         /// Set once the response is stored, if it is.
         var end: Result<Void, any Error>?
-        /// The bytes that have arrived since storing failed; `nil` while all is stored.
+        /// The bytes that have arrived since storing failed, or what was stored was found damaged; `nil` while all is well.
         var overflow: Overflow?
         /// Filled when there are bytes, or nobody reads from the network.
         var change: Deferred<Void>?
@@ -134,8 +134,13 @@ final class SharedBody: Sendable {
                 try result.get()
                 return nil
             case .stored(let range):
-                guard let bytes = writer.read(range) else { throw DamagedBody() }
-                return bytes
+                if let bytes = writer.read(range) { return bytes }
+                // Nobody else is to come, and nothing is to be stored.
+                state.withLock { state in
+                    if state.overflow == nil { state.overflow = .init(start: state.count) }
+                }
+                leave(reader)
+                throw DamagedBody()
             case .fetch(let change):
                 // In a task of its own: a reader that is cancelled leaves the piece to the others.
                 _Concurrency.Task { await self.fetch() }

@@ -70,34 +70,38 @@ final class DiskBody: StoredBody {
         // No block is read, so that nothing is there to be kept as all bytes.
         if range.isEmpty { return Data() }
         if let bytes = bytesInMemory { return Self.part(range, of: bytes, from: 0) }
-        guard let file = open(),
-            let (bytes, start) = Self.blocks(with: range, of: count, checksums, { folder.read($0, of: file) })
+        let blocks = Self.blocks(with: range)
+        guard blocks.upperBound <= checksums.count, let file = open(),
+            let (bytes, start) = Self.bytes(of: blocks, in: count, checksums[blocks], { folder.read($0, of: file) })
         else { return nil }
         if count <= Self.blockSize { self.file.withLock { $0 = Opened(bytes: bytes) } }
         return Self.part(range, of: bytes, from: start)
     }
 
-    /// Returns the blocks of a body that have bytes of a range, and the position of their first byte; nil if they are damaged or
-    /// missing.
+    /// The blocks that have bytes of a range, which is not empty.
+    static func blocks(with range: Range<Int64>) -> Range<Int> {
+        Int(range.lowerBound / blockSize)..<Int((range.upperBound + blockSize - 1) / blockSize)
+    }
+
+    /// Returns the bytes of some blocks, and the position of the first; nil if they are damaged or missing.
     ///
     /// - Parameters:
-    ///   - range: Not empty.
     ///   - count: The length of the body.
-    static func blocks(
-        with range: Range<Int64>,
-        of count: Int64,
-        _ checksums: [UInt64],
+    ///   - checksums: Those of the blocks.
+    static func bytes(
+        of blocks: Range<Int>,
+        in count: Int64,
+        _ checksums: some Collection<UInt64>,
         _ read: (Range<Int64>) -> Data?
     ) -> (bytes: Data, start: Int64)? {
-        let blocks = range.lowerBound / blockSize..<(range.upperBound + blockSize - 1) / blockSize
-        let start = blocks.lowerBound * blockSize
-        guard let bytes = read(start..<min(blocks.upperBound * blockSize, count)) else { return nil }
+        let start = Int64(blocks.lowerBound) * blockSize
+        guard checksums.count == blocks.count,
+            let bytes = read(start..<min(Int64(blocks.upperBound) * blockSize, count))
+        else { return nil }
         let isWhole = bytes.withUnsafeBytes { buffer in
-            blocks.allSatisfy { block in
-                let first = Int((block - blocks.lowerBound) * blockSize)
+            zip(stride(from: 0, to: buffer.count, by: Int(blockSize)), checksums).allSatisfy { first, checksum in
                 let last = min(first + Int(blockSize), buffer.count)
-                return Int(block) < checksums.count
-                    && checksums[Int(block)] == XXHash64.hash(UnsafeRawBufferPointer(rebasing: buffer[first..<last]))
+                return checksum == XXHash64.hash(UnsafeRawBufferPointer(rebasing: buffer[first..<last]))
             }
         }
         return isWhole ? (bytes, start) : nil

@@ -9,11 +9,6 @@ final class DiskWriter: BodyWriter {
         var checksums: [UInt64] = []
         var count: Int64 = 0
         var isDiscarded = false
-
-        /// The checksums of all blocks.
-        var allChecksums: [UInt64] {
-            block.isEmpty ? checksums : checksums + [block.withUnsafeBytes(XXHash64.hash)]
-        }
     }
 
     let version: UInt64
@@ -44,7 +39,11 @@ final class DiskWriter: BodyWriter {
     var isThere: Bool { file.isThere }
 
     /// The checksums of all blocks.
-    var checksums: [UInt64] { state.withLock { $0.allChecksums } }
+    var checksums: [UInt64] {
+        state.withLock { state in
+            state.block.isEmpty ? state.checksums : state.checksums + [state.block.withUnsafeBytes(XXHash64.hash)]
+        }
+    }
 
     func append(_ bytes: Data) -> Bool {
         let (more, isAllowed) = state.withLock { state in
@@ -71,13 +70,19 @@ final class DiskWriter: BodyWriter {
     }
 
     func read(_ range: Range<Int64>) -> Data? {
+        let blocks = DiskBody.blocks(with: range)
         // More may be in the file already than is summed up.
-        let (count, checksums) = state.withLock { state in
-            (Int64(state.checksums.count) * DiskBody.blockSize + Int64(state.block.count), state.allChecksums)
+        var (count, checksums, last) = state.withLock { state in
+            let whole = state.checksums.count
+            return (
+                Int64(whole) * DiskBody.blockSize + Int64(state.block.count),
+                Array(state.checksums[min(blocks.lowerBound, whole)..<min(blocks.upperBound, whole)]),
+                blocks.upperBound > whole ? state.block : nil
+            )
         }
-        guard let (bytes, start) = DiskBody.blocks(with: range, of: count, checksums, { folder.read($0, of: file) })
-        else { return nil }
-        return DiskBody.part(range, of: bytes, from: start)
+        if let last = last.take() { checksums.append(last.withUnsafeBytes(XXHash64.hash)) }
+        let found = DiskBody.bytes(of: blocks, in: count, checksums) { folder.read($0, of: file) }
+        return found.map { DiskBody.part(range, of: $0.bytes, from: $0.start) }
     }
 
     func commit(_ head: StoredHead) { store(head, self) }

@@ -46,9 +46,6 @@ enum StoringRules {
         let request = exchange.request
         if !request.method.isSafe { return invalidation(exchange) }
         guard request.method == .get || request.method == .head else { return .ignore }
-        // A loader may make what no server can send, and what is stored as text couldn't be told apart.
-        let isSound = exchange.headers.allSatisfy { !($0.name + $0.value).utf8.contains(UInt8(ascii: "\n")) }
-        guard isSound else { return .ignore }
         // Neither is the rest of a part, nor all of it. Some servers give the rest as a 200.
         if isCompletion(exchange),
             exchange.status == .notModified || exchange.status == .ok && exchange.headers["Content-Range"] != nil
@@ -58,7 +55,7 @@ enum StoringRules {
         // After a redirect, it tells nothing about what is stored: RFC 9111, section 4.3.3. If it answers the cache's
         // own condition or range, the client can't use it either. Nor does what was said to a request that loaders below
         // the cache have changed.
-        guard isSameResource(exchange), isAsAsked(exchange) else {
+        guard isSameResource(exchange), isAsAsked(exchange), hasSoundFields(exchange) else {
             let answersConditions = exchange.isValidation && [206, 304, 412, 416].contains(exchange.status.code)
             return answersConditions ? .repeatUnconditionally : .ignore
         }
@@ -94,7 +91,7 @@ enum StoringRules {
     /// Returns the head to store; `nil` for a response that must not be stored, or would be of no use.
     private static func storable(_ exchange: Exchange) -> StoredHead? {
         let (status, headers) = (exchange.status, exchange.headers)
-        guard mayStore(exchange), !isRefusal(exchange),
+        guard mayStore(exchange), !isRefusal(exchange), hasSoundFields(exchange),
             let variant = variant(of: exchange),
             let extent = extent(of: exchange)
         else { return nil }
@@ -119,6 +116,12 @@ enum StoringRules {
         guard isAllowed, isUseful else { return nil }
         // The part is the whole.
         return status == 206 && extent.isWhole ? head.with(extent: extent) : head
+    }
+
+    /// False if a loader has made what no server can send: stored as text, it couldn't be told from other fields.
+    private static func hasSoundFields(_ exchange: Exchange) -> Bool {
+        let lineFeed = UInt8(ascii: "\n")
+        return !exchange.headers.contains { $0.name.utf8.contains(lineFeed) || $0.value.utf8.contains(lineFeed) }
     }
 
     private static func mayStore(_ exchange: Exchange) -> Bool {

@@ -146,7 +146,7 @@ final class LibcurlOptions: Sendable {
     /// Refuses the text of a proxy, which may be the environment's, that libcurl doesn't use, without a word.
     private static func check(_ proxy: String) throws(URLClientError) {
         // libcurl decodes the user and the password.
-        if proxy.contains(/%[01][0-9A-Fa-f]/) {
+        if let at = proxy.lastIndex(of: "@"), proxy[..<at].contains(/%[01][0-9A-Fa-f]/) {
             throw refusal(of: Redaction.proxy(proxy), "has a percent-encoded control character")
         }
         if proxy.utf8.count > longestProxy {

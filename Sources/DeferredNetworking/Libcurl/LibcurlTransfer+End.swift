@@ -18,8 +18,9 @@ extension LibcurlTransfer {
         if wasLost(code) { recoverStatus() }
         let error = error(isWhole(code) ? Int32(CURLE_OK) : code)
         if task.exchange.isMeasured { task.tell(.measured(metrics)) }
-        // Also if its body has broken off: nobody wants that.
-        if response.isRedirect, !task.isCancelled, let head = response.head { task.tell(.redirect(head)) }
+        // Also if its body has broken off, which nobody wants; but not if that of the request has failed.
+        let hasFailed = if case .failed = stop { true } else { false }
+        if response.isRedirect, !task.isCancelled, !hasFailed, let head = response.head { task.tell(.redirect(head)) }
         if case .needsBody = stop {
             flushResponse()
             task.tell(.needsBody)

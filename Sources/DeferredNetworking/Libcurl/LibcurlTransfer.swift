@@ -173,8 +173,11 @@ final class LibcurlTransfer {
         if socket == .unknown, hasOwnConnection, !handle.hasOldConnection, !pauseUnwatched() { handle.forbidReuse() }
         // The server may wait for a body that libcurl isn't going to send, and would take the next request for it: it has
         // answered before the body, or to an expectation that libcurl then leaves out.
-        let isUnsent = !hasSent && task.request.value(of: "Expect") != nil
-        if isUnsent || head.status == 417, response.isInVersion1, source != nil { handle.forbidReuse() }
+        if source != nil, response.isInVersion1,
+            head.status == 417 || !hasSent && task.request.value(of: "Expect") != nil
+        {
+            handle.forbidReuse()
+        }
         if task.kind == .shared, response.head == nil {
             connections.answered(task, isMultiplexed: head.version == "HTTP/2")
         }

@@ -49,7 +49,8 @@ public enum Redaction {
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
             let (name, value) = (decoded(pair[..<equals]), decoded(pair[equals...].dropFirst()))
             // The value may be a URL with a query of its own, or have items behind a `;`.
-            return isSecret(name) || text(value) != value ? pair[...equals] + mark : String(pair)
+            let mayHaveNames = value.contains { $0 == "=" || $0 == ":" || $0.isWhitespace }
+            return isSecret(name) || mayHaveNames && text(value) != value ? pair[...equals] + mark : String(pair)
         }.joined(separator: "&")
     }
 

@@ -47,7 +47,8 @@ public struct ProgressSnapshot: Sendable, Hashable {
         self.total = total
         self.unit = unit
         self.resumed = resumed
-        self.throughput = throughput.flatMap { $0.isFinite ? $0 : nil }
+        // Equal to itself, unlike what is no number.
+        self.throughput = throughput.map { $0.isNaN ? 0 : $0 }
     }
 
     /// The time that the rest would take at this ``throughput``; `nil` if that or the ``total`` is not known, or the

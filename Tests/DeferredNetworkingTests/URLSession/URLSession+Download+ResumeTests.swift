@@ -38,6 +38,7 @@ extension URLSessionTests {
         private func begin(_ server: LoopbackServer) -> Task<(URL, ResponseHead)> {
             var configuration = URLClient.Configuration()
             configuration.engine = .urlSession
+            configuration.retries = .none
             return URLClient(configuration: configuration).download(server.url("/"), to: folder.file)
         }
 

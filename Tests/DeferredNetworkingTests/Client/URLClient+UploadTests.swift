@@ -90,7 +90,11 @@ extension URLClientTests {
             }
         }
 
-        @Test(arguments: [20, 3_000_000], ["200 OK", "201 Created"])
+        @Test(
+            .enabled(if: isLibcurlTested, "Foundation sends no expectation"),
+            arguments: [20, 3_000_000],
+            ["200 OK", "201 Created"]
+        )
         func `nor does one on which the server has answered before an expected body`(
             size: Int,
             status: String
@@ -108,9 +112,10 @@ extension URLClientTests {
                 $0.setValue("100-continue", forHTTPHeaderField: "Expect")
             }
             let client = URLClient.fresh()
-            #expect(try await client.upload(request, from: .data(Data(count: size))).text() == "ok")
+            let first = try await client.upload(request, from: .data(Data(count: size))).text()
+            #expect(first == "ok")
             #expect(try await client.upload(post(server.url("/")), from: .data(Data(count: 5))).text() == "POST 5")
-            if isLibcurlTested { #expect(server.requests.map(\.connectionNumber) == [1, 2]) }
+            #expect(server.requests.map(\.connectionNumber) == [1, 2])
         }
 
         @Test(arguments: [true, false])

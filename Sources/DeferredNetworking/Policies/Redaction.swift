@@ -5,8 +5,9 @@ package import Foundation
 ///
 /// Descriptions of requests, responses and errors leave out the values of header fields and query items whose names
 /// contain `key`, `token`, `secret`, `pass`, `auth`, `signature`, `credential`, `session`, `cookie` or `assertion`, in
-/// any case, and those named `sig`, `code`, `pwd` or `jwt`. A redirect to another origin drops these header fields, except
-/// `Idempotency-Key`. Add other names that your servers use:
+/// any case, and those named `sig`, `code`, `pwd` or `jwt`; of a query item also a value that has such a name within it, as a
+/// URL may. A redirect to another origin drops these header fields, except `Idempotency-Key`. Add other names that your
+/// servers use:
 ///
 /// ```swift
 /// Redaction.add(names: ["X-Tenant", "pin"])

@@ -95,7 +95,7 @@ extension URLClientTests {
             arguments: [20, 3_000_000],
             ["200 OK", "201 Created"]
         )
-        func `nor does one on which the server has answered before an expected body`(
+        func `a connection on which the server has answered before an expected body gets no request`(
             size: Int,
             status: String
         ) async throws {

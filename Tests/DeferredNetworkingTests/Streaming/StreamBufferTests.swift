@@ -26,6 +26,14 @@ struct StreamBufferTests {
         }
     }
 
+    @Test func `a body that is whole keeps its trailers, though the request's body fails later`() async throws {
+        let buffer = StreamBuffer(memoryLimit: 10)
+        buffer.finish(nil, trailers: ["X-Sum": "1"])
+        buffer.finish(URLError(.networkConnectionLost))
+        #expect(try await buffer.next() == nil)
+        #expect(buffer.trailers["X-Sum"] == "1")
+    }
+
     @Test(arguments: [0, 500, 20_000])
     func `one reader gets what another thread writes, in order`(limit: Int) async throws {
         let buffer = StreamBuffer(memoryLimit: limit)

@@ -63,18 +63,23 @@ extension URLClientTests {
             #expect(data == Data("\(method) \(size)".utf8))
         }
 
+        /// Starts a server that answers before an expected body, and then waits for that.
+        private func server(answeringExpectationsWith status: String) throws -> LoopbackServer {
+            let early: LoopbackServer.Script = [
+                .send("HTTP/1.1 \(status)\r\nContent-Length: 2\r\n\r\nok"), .stall,
+            ]
+            return try LoopbackServer(
+                beforeBody: { $0.headers["Expect"] == nil ? nil : early },
+                respond: { .response(body: "\($0.method) \($0.body.count)") }
+            )
+        }
+
         @Test(arguments: [20, 3_000_000], ["PUT", "POST"])
         func `after such a refusal, the connection that still waits for a body gets no request`(
             size: Int,
             method: String
         ) async throws {
-            let server = try LoopbackServer(
-                beforeBody: {
-                    $0.headers["Expect"] == nil
-                        ? nil : [.send("HTTP/1.1 417 No\r\nContent-Length: 2\r\n\r\nno"), .stall]
-                },
-                respond: { .response(body: "\($0.method) \($0.body.count)") }
-            )
+            let server = try server(answeringExpectationsWith: "417 No")
             defer { server.stop() }
             let request = URLRequest(server.url("/")) {
                 $0.httpMethod = method
@@ -99,13 +104,7 @@ extension URLClientTests {
             size: Int,
             status: String
         ) async throws {
-            let server = try LoopbackServer(
-                beforeBody: {
-                    $0.headers["Expect"] == nil
-                        ? nil : [.send("HTTP/1.1 \(status)\r\nContent-Length: 2\r\n\r\nok"), .stall]
-                },
-                respond: { .response(body: "\($0.method) \($0.body.count)") }
-            )
+            let server = try server(answeringExpectationsWith: status)
             defer { server.stop() }
             let request = URLRequest(server.url("/")) {
                 $0.httpMethod = "POST"
